@@ -35,7 +35,7 @@ pub const ENTRY: Entry = Entry {
 /// those of the first route of its last group of buses, as in The ONE.
 #[derive(Clone, Debug)]
 pub struct Bus {
-    /// The way of its buses.
+    /// How its buses move.
     pub route: Arc<MapRoute>,
     /// The number of its bus system.
     pub system: u32,

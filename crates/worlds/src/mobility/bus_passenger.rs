@@ -1,7 +1,7 @@
 //! Passengers that ride buses without a destination.
 
 use super::map::RoadMap;
-use super::together::{Going, Habits, Member, Shared, Systems, Turn};
+use super::together::{Going, Member, RidePolicy, Shared, Systems, Turn};
 use super::{AREA, Entry, GroupContext, Input, SPEED, bus, on_map};
 use super::{Area, Begin, Bounds, Draw, MobilityError, Model, Point};
 use lightlag_protocols::parameter::{self, Parameter};
@@ -33,7 +33,7 @@ pub const ENTRY: Entry = Entry {
                 map,
                 speed_m_per_s: parameters.range("speed"),
                 system: parameters.number("system") as u32,
-                habits: Arc::new(Habits { chances, next_bus }),
+                policy: Arc::new(RidePolicy { chances, next_bus }),
             })
         },
     },
@@ -55,7 +55,7 @@ pub struct BusPassenger {
     /// The number of its bus system.
     pub system: u32,
     /// How they decide.
-    pub habits: Arc<Habits>,
+    pub policy: Arc<RidePolicy>,
 }
 
 impl Model for BusPassenger {
@@ -79,7 +79,7 @@ impl Shared for BusPassenger {
         systems: &mut Systems,
         draw: &mut dyn Draw,
     ) -> (Box<dyn Member>, Begin) {
-        let number = systems.add_passenger(self.system, node, self.habits.clone());
+        let number = systems.add_passenger(self.system, node, self.policy.clone());
         let vertex = draw.below(self.map.vertex_count() - 1);
         systems.place_passenger(self.system, number, vertex, &self.map);
         systems.passenger_arrives(self.system, number);

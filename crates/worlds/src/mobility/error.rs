@@ -73,16 +73,6 @@ pub enum MobilityError {
         /// How many are needed: two, or one more than the number of the first stop.
         least: usize,
     },
-    /// More places than the map has vertices.
-    #[error("{count} {what} on a map of {vertices} vertices: name fewer, or list them in a file")]
-    Vertices {
-        /// What there is too much of.
-        what: &'static str,
-        /// How many are asked for.
-        count: u32,
-        /// Vertices of the map.
-        vertices: u32,
-    },
     /// A kind of start that the model does not have.
     #[error("{model} cannot begin with {initial}: {instead}")]
     Initial {

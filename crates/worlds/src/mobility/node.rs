@@ -150,7 +150,7 @@ impl Node {
             };
             let end = start.saturating_add(Duration::from_secs_f64(seconds));
             if end > until && self.at != from {
-                // It stops on the way.
+                // It stops before the next point.
                 let to = Leg { start, end, from, to: self.at }.at(until);
                 self.path.push(self.at);
                 (self.at, self.now) = (to, until);

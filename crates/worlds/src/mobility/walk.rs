@@ -1,8 +1,8 @@
 //! A fleet in motion: legs made one at a time.
 //!
 //! Where nodes depend on each other, when a node stops waiting is decided by what another one does later. All nodes are
-//! then moved in the order of time up to that moment, at most [`AHEAD`] beyond the leg that is asked for, and what
-//! they do on the way is kept.
+//! then moved in the order of time up to that moment, at most [`AHEAD`] beyond the leg that is asked for, and the legs
+//! that they make are kept.
 
 use super::clock::Clock;
 use super::draws::Sources;
@@ -151,7 +151,7 @@ impl Walk {
         for woken in together.systems.take_woken() {
             let node = &mut self.nodes[woken as usize];
             let Some(since) = node.waits.take() else { continue };
-            // In a tick nodes move by number: who has moved in this one already moves again in the next.
+            // In a tick nodes move by number: a node that has moved in this one already moves again in the next.
             let at = match &self.clock {
                 Some(clock) => {
                     node.step = step + i64::from(woken < turn);

@@ -2,7 +2,7 @@
 //!
 //! A passenger walks to a stop and waits. When a bus leaves that stop, every passenger that waits there decides
 //! whether to ride along to the next one; at each stop it decides again. A passenger with a destination leaves at the
-//! stop that is nearest to it; one without rides by chance, with a probability for each further stop.
+//! stop that is nearest to it; one without rides at random, with a probability for each further stop.
 
 use super::{Going, Systems, Turn};
 use crate::mobility::map::RoadMap;
@@ -20,7 +20,7 @@ pub(super) struct BusSystem {
     waiting: BTreeMap<u32, BTreeSet<u32>>,
 }
 
-/// The way of a bus from one stop to the next.
+/// The path of a bus from one stop to the next.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ride {
     /// Its points, from stop to stop.
@@ -33,7 +33,7 @@ pub struct Ride {
 
 /// How passengers without a destination decide.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Habits {
+pub struct RidePolicy {
     /// Probability to ride on, by the number of stops that are passed; the last one holds for all further stops.
     pub chances: Vec<f64>,
     /// Probability to wait for another bus where a trip ends, instead of walking.
@@ -48,12 +48,12 @@ struct Passenger {
     at: Option<u32>,
     /// The stop to which it walks.
     stop: u32,
-    /// The last stop of its trip; none: it rides by its habits.
+    /// The last stop of its trip; none: it rides by its policy.
     exit: Option<u32>,
-    habits: Arc<Habits>,
-    /// Stops passed, as far as its habits count.
+    policy: Arc<RidePolicy>,
+    /// Stops passed, as far as its policy counts.
     passed: usize,
-    /// Whether it prefers the bus to walking all the way.
+    /// Whether it prefers the bus to walking the whole distance.
     rides: bool,
     /// What the bus does that it boards.
     ride: Option<Arc<Ride>>,
@@ -61,7 +61,7 @@ struct Passenger {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// On its way to a stop, or away from the bus altogether.
+    /// Walking to a stop, or away from the bus altogether.
     Walking,
     /// At a stop.
     Waiting,
@@ -80,14 +80,14 @@ impl Passenger {
         if !leaves {
             self.state = State::Boarding;
             self.ride = Some(ride.clone());
-        } else if self.exit.is_some() || draw.unit() > self.habits.next_bus {
+        } else if self.exit.is_some() || draw.unit() > self.policy.next_bus {
             self.state = State::Walking;
             self.stop = self.at.unwrap_or(self.stop);
         }
     }
     fn rides_on(&mut self, draw: &mut dyn Draw) -> bool {
-        let last = self.habits.chances.len().saturating_sub(1);
-        let chance = self.habits.chances.get(self.passed).copied().unwrap_or(0.0);
+        let last = self.policy.chances.len().saturating_sub(1);
+        let chance = self.policy.chances.get(self.passed).copied().unwrap_or(0.0);
         let rides = draw.unit() < chance;
         self.passed = if rides { (self.passed + 1).min(last) } else { 0 };
         rides
@@ -116,12 +116,12 @@ impl Systems {
     pub fn set_stops(&mut self, system: u32, stops: &[u32]) {
         self.bus_system(system).stops = stops.into();
     }
-    /// Adds a passenger that is nowhere yet; its number in the system.
-    pub fn add_passenger(&mut self, system: u32, node: u32, habits: Arc<Habits>) -> u32 {
+    /// Adds a passenger that has no place yet; its number in the system.
+    pub fn add_passenger(&mut self, system: u32, node: u32, policy: Arc<RidePolicy>) -> u32 {
         let buses = self.bus_system(system);
         let (state, at, stop, exit) = (State::Walking, None, 0, None);
         let (passed, rides, ride) = (0, true, None);
-        buses.passengers.push(Passenger { node, state, at, stop, exit, habits, passed, rides, ride });
+        buses.passengers.push(Passenger { node, state, at, stop, exit, policy, passed, rides, ride });
         buses.passengers.len() as u32 - 1
     }
     /// Puts a passenger without a destination at a vertex; it will walk to the nearest stop.
@@ -187,7 +187,8 @@ impl Systems {
     pub fn passenger_arrives(&mut self, system: u32, number: u32) {
         let buses = self.bus_system(system);
         let passenger = buses.passenger(number);
-        let is_at_stop = passenger.state == State::Walking && passenger.at == Some(passenger.stop);
+        let is_bound = passenger.state == State::Walking && passenger.rides;
+        let is_at_stop = is_bound && passenger.at == Some(passenger.stop);
         if is_at_stop || passenger.state == State::Riding {
             buses.enter(number, State::Waiting);
         }

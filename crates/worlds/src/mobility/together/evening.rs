@@ -1,7 +1,7 @@
 //! Evening systems: spots where friends meet before they walk on together.
 //!
-//! Each member has one spot. The first member bound for a spot draws how many will meet there; when that many are on
-//! their way the next ones form a new party. A party leaves together when all of it are there, which may take days.
+//! Each member has one spot. The first member bound for a spot draws how many will meet there; when that many have set
+//! out the next ones form a new party. A party leaves together when all of it are there, which may take days.
 
 use super::Systems;
 use crate::mobility::{Bounds, Draw, Point};
@@ -23,7 +23,7 @@ pub(super) struct EveningSystem {
 struct Party {
     /// How many will meet.
     size: u32,
-    /// Nodes that are on their way or there.
+    /// Nodes that have set out or are there.
     members: Vec<u32>,
     /// How many are there, and how many have left.
     present: u32,

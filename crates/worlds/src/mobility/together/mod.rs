@@ -7,7 +7,7 @@
 mod buses;
 mod evening;
 
-pub use buses::{Habits, Ride};
+pub use buses::{Ride, RidePolicy};
 pub use evening::Walked;
 
 use super::{Begin, Draw, Point};

@@ -15,24 +15,20 @@ pub(super) struct Rules {
     pub(super) system: u32,
     /// Vertices of the meeting spots.
     pub(super) spots: Vec<u32>,
-    /// How many spots were asked for where no file lists them.
-    pub(super) count: u32,
     party: Bounds<f64>,
     pause_s: Bounds<f64>,
 }
 
 impl Rules {
     pub(super) fn new(parameters: &Parameters, mut spots: Vec<u32>, map: &RoadMap) -> Self {
-        let count = if spots.is_empty() { parameters.number("meeting_spots") as u32 } else { 1 };
         if spots.is_empty() {
             // Every n-th vertex.
-            let every = (map.vertex_count() / count).max(1);
+            let every = (map.vertex_count() / parameters.number("meeting_spots") as u32).max(1);
             spots = (0..map.vertex_count()).step_by(every as usize).collect();
         }
         Self {
             system: parameters.number("evening_system") as u32,
             spots,
-            count,
             party: parameters.range("party"),
             pause_s: parameters.range("evening_pause"),
         }

@@ -1,4 +1,4 @@
-//! The working day: home, office, an evening with friends, and the ways between by car, by bus or on foot.
+//! The working day: home, office, an evening with friends, and the trips between by car, by bus or on foot.
 
 mod evening;
 mod home;
@@ -39,7 +39,7 @@ const PARAMETERS: &[Parameter] = &[
         "offices",
         50.0,
         (1.0, 1e9),
-        "Offices, at the first vertices of the map, where no file lists them.",
+        "Offices, at the first vertices of the map, where no file lists them; one per vertex at most.",
     ),
     Parameter::number("office_size", "m", 100.0, (0.0, 1e9), "Side of the square of an office."),
     Parameter::range(
@@ -55,7 +55,7 @@ const PARAMETERS: &[Parameter] = &[
         "meeting_spots",
         10.0,
         (1.0, 1e9),
-        "Meeting spots, spread over the vertices of the map, where no file lists them.",
+        "Meeting spots, spread over the vertices of the map, where no file lists them; one per vertex at most.",
     ),
     Parameter::range(
         "party",
@@ -168,14 +168,7 @@ impl WorkingDay {
 
 impl Model for WorkingDay {
     fn check(&self, _count: u32) -> Result<(), MobilityError> {
-        on_map::check(&self.map, self.area, self.layers, self.speed_m_per_s, self.pause_s)?;
-        let vertices = self.map.vertex_count();
-        for (what, count) in [("offices", self.office.count), ("meeting spots", self.evening.count)] {
-            if count > vertices {
-                return Err(MobilityError::Vertices { what, count, vertices });
-            }
-        }
-        Ok(())
+        on_map::check(&self.map, self.area, self.layers, self.speed_m_per_s, self.pause_s)
     }
     fn bounds(&self) -> (Point, Point) {
         super::corners(self.area)

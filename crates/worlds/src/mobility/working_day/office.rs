@@ -15,7 +15,7 @@ const DRAWS_MAX: u32 = 10_000;
 pub(super) struct Rules {
     /// Vertices to choose from; empty: the first `count` or so.
     offices: Vec<u32>,
-    pub(super) count: u32,
+    count: u32,
     work_s: i64,
     size_m: f64,
     pause_s: Bounds<f64>,
@@ -25,8 +25,8 @@ pub(super) struct Rules {
 impl Rules {
     pub(super) fn new(parameters: &Parameters, offices: Vec<u32>) -> Self {
         Self {
-            count: if offices.is_empty() { parameters.number("offices") as u32 } else { 1 },
             offices,
+            count: parameters.number("offices") as u32,
             work_s: parameters.number("work") as i64,
             size_m: parameters.number("office_size"),
             pause_s: parameters.range("office_pause"),
@@ -67,7 +67,7 @@ impl Office {
         let vertex = match &rules.offices[..] {
             [] => {
                 let vertices = day.map.vertex_count();
-                draw.below(vertices - 1) / (vertices / rules.count)
+                draw.below(vertices - 1) / (vertices / rules.count.min(vertices))
             }
             offices => offices[draw.below(offices.len() as u32) as usize],
         };
@@ -102,10 +102,10 @@ impl Office {
         Going::Go(INDOORS_M_PER_S)
     }
     /// Before work has begun, The ONE takes it to have begun a second before the start of the run: the pause at the door
-    /// is none on most days.
+    /// has length zero on most days.
     pub(super) fn pause_s(&self, rules: &Rules, turn: &mut Turn) -> f64 {
         let left = rules.work_s - (turn.second() - self.since.unwrap_or(-1));
-        let pause_s = rules.draw_pause_s(turn.draw).min(left) as f64;
+        let pause_s = rules.draw_pause_s(turn.draw).min(left).max(0) as f64;
         // Time must pass: in so small an office moving takes none.
         if rules.size_m < 1.0 { pause_s.max(1.0) } else { pause_s }
     }
