@@ -10,13 +10,21 @@ pub mod shared;
 #[cfg(test)]
 #[path = "../../../tests/skip.rs"]
 mod skip;
+pub mod traces;
 pub mod universal;
 
 pub use shared::{Error, Order, Real, Studied, Study};
 
 /// Every study.
-pub const STUDIES: [Study; 6] =
-    [adaptive::STUDY, arc::STUDY, dccp::STUDY, dcp::STUDY, comparative::STUDY, universal::STUDY];
+pub const STUDIES: [Study; 7] = [
+    adaptive::STUDY,
+    arc::STUDY,
+    dccp::STUDY,
+    dcp::STUDY,
+    comparative::STUDY,
+    universal::STUDY,
+    traces::STUDY,
+];
 
 /// The study of this name.
 ///

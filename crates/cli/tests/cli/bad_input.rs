@@ -407,7 +407,7 @@ fn what_is_wrong_on_the_command_line_is_told_in_one_line() {
         (&["bound", "s.toml", "--set", "bufer=1"], "--set bufer: unknown key `bufer`"),
         (&["sweep", "s.toml", "--seeds", "1,1"], "--seeds: seed 1 comes twice"),
         (&["sweep", "s.toml", "--seeds", "5..1"], "--seeds: `5..1` spans no seeds"),
-        (&["study", "nothing"], "there are: adaptive, arc, dccp, dcp, dtn-congestion, universal"),
+        (&["study", "nothing"], "there are: adaptive, arc, dccp, dcp, dtn-congestion, universal, traces"),
         (
             &["report", "missing"],
             "cannot read missing/results.parquet: there is no such file; name the folder of a",

@@ -268,12 +268,23 @@ pub fn standings(results: &Results) -> Vec<Standing<'_>> {
     let bound = |cell: &Cell<'_>| bounds.get(&cell.world_of_it()).copied();
     let mut all: Vec<Standing<'_>> =
         cells.into_iter().filter_map(|cell| standing(bound(&cell), cell)).collect();
-    for grid in super::grid::GRIDS {
+    for grid in grids(&all) {
         for index in 0..Measure::ALL.len() {
             correct(all.iter_mut().filter(|one| one.cell.grid() == grid), index);
         }
     }
     all
+}
+
+/// The grids of some cells, in the order of their first.
+pub fn grids<'a>(standings: &[Standing<'a>]) -> Vec<&'a str> {
+    let mut grids = Vec::new();
+    for grid in standings.iter().map(|one| one.cell.grid()) {
+        if !grids.contains(&grid) {
+            grids.push(grid);
+        }
+    }
+    grids
 }
 
 fn standing(bound: Option<f64>, cell: Cell<'_>) -> Option<Standing<'_>> {

@@ -1,7 +1,6 @@
 //! The grids as heat maps.
 
 use super::cells::{Measure, Standing};
-use super::grid::{PAPER, STRESS};
 use crate::shared::charts::figure;
 use lightlag_lab::figure::{Tile, heat_map};
 use lightlag_lab::report::Figure;
@@ -11,15 +10,14 @@ const MOST: f64 = 0.2;
 const CAPTION: &str = "Delivery ratio of ours minus that of the best other mechanism of the cell, means over the seeds: blue where ours \
                        is ahead, orange where it is behind. Hover over a tile for its name.";
 
-/// One for each grid that was run.
-pub fn all(standings: &[Standing<'_>]) -> Vec<Figure> {
-    let drawn = |(grid, title)| {
+/// One for each of these grids that was run.
+pub fn all(standings: &[Standing<'_>], grids: &[(&str, &str)]) -> Vec<Figure> {
+    let drawn = |&(grid, title): &(&str, &str)| {
         let tiles = tiles(standings, grid);
         let words = (&*format!("grid_{grid}"), title, CAPTION);
         (!tiles.is_empty()).then(|| figure(words, heat_map("difference", MOST, &tiles)))
     };
-    let grids = [(PAPER, "The comparative study's grid"), (STRESS, "Under stress")];
-    grids.into_iter().filter_map(drawn).collect()
+    grids.iter().filter_map(drawn).collect()
 }
 
 /// The cells of a grid.

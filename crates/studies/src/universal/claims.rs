@@ -95,7 +95,8 @@ fn behind(standing: &Standing<'_>, measure: Measure) -> f64 {
     })
 }
 
-fn nowhere_worse(standings: &[&Standing<'_>], measure: Measure) -> Finding {
+/// Whether no cell is worse by a measure; partly, if chance explains those that are.
+pub fn nowhere_worse(standings: &[&Standing<'_>], measure: Measure) -> Finding {
     if standings.is_empty() {
         return Finding::untestable(NOT_RUN);
     }
@@ -209,7 +210,7 @@ fn nowhere_far_behind(all: &[Standing<'_>]) -> Finding {
 }
 
 /// The first of some cells with their differences.
-fn listed(standings: &[&Standing<'_>], measure: Measure) -> String {
+pub fn listed(standings: &[&Standing<'_>], measure: Measure) -> String {
     if standings.is_empty() {
         return String::new();
     }

@@ -9,11 +9,10 @@ pub type Change = (&'static str, &'static [Set]);
 /// A router: its name, and its value in TOML.
 pub type Router = (&'static str, &'static str);
 
-/// The comparative study's grid, and that of stress.
+/// The comparative study's grid, that of stress, and recorded contacts.
 pub const PAPER: &str = "paper";
 pub const STRESS: &str = "stress";
-/// Both.
-pub const GRIDS: [&str; 2] = [PAPER, STRESS];
+pub const RECORDED: &str = "traces";
 
 /// Cells that differ in one thing.
 #[derive(Clone, Debug)]
@@ -44,15 +43,16 @@ const PROPHET: Router = ("prophet", "prophet");
 pub const SPRAY: Router = ("spray_and_wait", "{ name = \"spray_and_wait\", copies = 10 }");
 const PLANNED: Router = ("contact_graph", "contact_graph");
 /// Those of the paper.
-const ROUTERS: &[Router] = &[EPIDEMIC, PROPHET, SPRAY];
+pub const ROUTERS: &[Router] = &[EPIDEMIC, PROPHET, SPRAY];
 /// Between Earth and Mars, where prophet takes ten times as long to run as the others.
 const ON_A_PLAN: &[Router] = &[EPIDEMIC, SPRAY, PLANNED];
 
 const INTERVAL: &str = "traffic.messages.interval";
 const LIFETIME: &str = "traffic.messages.lifetime";
 const CONTACTS: &str = "contacts.plan.file";
-const BUFFER: &str = "buffer";
-const BUFFERS_OF_ALL: &[&str] = &[BUFFER];
+pub const BUFFER: &str = "buffer";
+/// Where all nodes have the same.
+pub const BUFFERS_OF_ALL: &[&str] = &[BUFFER];
 const BUFFERS_TO_MARS: &[&str] = &[
     "nodes.mission_control.buffer",
     "nodes.goldstone.buffer",

@@ -3,15 +3,15 @@
 //! In the cells of the comparative study of Silva, Burleigh, Hirata and Obraczka, and under stress: the `grid`, the
 //! `treatments` that are compared there, and in which `cells` ours is better, as good or worse than the best other.
 
-mod cells;
-mod charts;
-mod claims;
-mod grid;
-mod plan;
-mod tables;
+pub(crate) mod cells;
+pub(crate) mod charts;
+pub(crate) mod claims;
+pub(crate) mod grid;
+pub(crate) mod plan;
+pub(crate) mod tables;
 #[cfg(test)]
 mod tests;
-mod treatments;
+pub(crate) mod treatments;
 
 use crate::Error;
 use crate::shared::points::{PAPERS, Points, unpack};
@@ -31,6 +31,9 @@ const PLACES: [(&str, &str); 3] = [
     (grid::HELSINKI, include_str!("../../../../scenarios/helsinki.toml")),
 ];
 
+/// The grids and the titles of their heat maps.
+const HEAT_MAPS: [(&str, &str); 2] =
+    [(grid::PAPER, "The comparative study's grid"), (grid::STRESS, "Under stress")];
 const SEEDS: &str = "Cells between planets, which take no time, run with twenty seeds, those on Earth with ten, Earth and Mars with five.";
 const NO_HELSINKI: &str = "The streets of Helsinki are skipped, as their map has not been fetched into out/maps: \
                            scenarios/places/helsinki.py does that.";
@@ -51,7 +54,7 @@ pub const STUDY: Study = Study {
         let seeds = if evidence.quick { "Every cell runs with two seeds." } else { SEEDS };
         Ok(Said {
             claims: claims::evaluate(&standings),
-            figures: charts::all(&standings),
+            figures: charts::all(&standings, &HEAT_MAPS),
             tables: tables::all(results, &standings),
             warnings: (!evidence.quick && !plan::has_helsinki())
                 .then(|| NO_HELSINKI.to_owned())

@@ -35,14 +35,21 @@ const SEEDS_RESTLESS: u64 = 2;
 /// # Errors
 /// None with the scenarios that are compiled in.
 pub fn plan(quick: bool, scenarios: &Path) -> Result<Points, lightlag_scenario::Error> {
-    let mut list = Vec::new();
-    for axis in wanted(quick) {
-        add(&mut list, &axis, scenarios)?;
-    }
+    let mut list = along(&wanted(quick), scenarios)?;
     if quick {
         list.iter_mut().for_each(|point| point.seeds = None);
     }
     Ok(Points::of(list, if quick { SEEDS_QUICK } else { SEEDS }, &[]))
+}
+
+/// All treatments in the cells of these axes, whose files are in a folder.
+///
+/// # Errors
+/// What is wrong with a scenario.
+pub fn along(axes: &[Axis], scenarios: &Path) -> Result<Vec<Point>, lightlag_scenario::Error> {
+    let mut list = Vec::new();
+    axes.iter().try_for_each(|axis| add(&mut list, axis, scenarios))?;
+    Ok(list)
 }
 
 /// Whether the map of Helsinki has been fetched.

@@ -1,8 +1,8 @@
 //! The study's tables.
 
-use super::cells::{Cell, Difference, Grade, Measure, Standing, cells};
+use super::cells::{Cell, Difference, Grade, Measure, Standing, cells, grids};
 use super::claims::{Tally, worst};
-use super::grid::{GRIDS, PAPER, STRESS};
+use super::grid::{PAPER, STRESS};
 use super::treatments::{Role, treatments};
 use crate::shared::charts::table;
 use lightlag_lab::report::Table;
@@ -23,7 +23,8 @@ pub fn all(results: &Results, standings: &[Standing<'_>]) -> Vec<Table> {
     tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
 
-fn verdicts(standings: &[Standing<'_>]) -> Table {
+/// How often ours is better, as good or worse, grid by grid.
+pub fn verdicts(standings: &[Standing<'_>]) -> Table {
     let row = |(grid, measure): (&str, Measure)| {
         let here: Vec<&Standing<'_>> = standings.iter().filter(|one| one.cell.grid() == grid).collect();
         let tally = Tally::of(here.iter().copied(), measure);
@@ -36,7 +37,7 @@ fn verdicts(standings: &[Standing<'_>]) -> Table {
         let names = [grid.to_owned(), measure.name().to_owned()];
         (tally.cells > 0).then(|| names.into_iter().chain(counts).chain([worst]).collect())
     };
-    let all = GRIDS.into_iter().flat_map(|grid| Measure::ALL.map(|measure| (grid, measure)));
+    let all = grids(standings).into_iter().flat_map(|grid| Measure::ALL.map(|measure| (grid, measure)));
     let caption = "Better or worse: the 95% interval of the difference (bootstrap over the seeds, paired) leaves zero, and \
                   the difference is at least 0.002 (of the delay and the bytes: 0.2 %). Surely: by a paired t test, corrected \
                   after Holm over all cells of the grid.";
@@ -83,9 +84,10 @@ fn ablation(results: &Results) -> Table {
     )
 }
 
-fn worse(standings: &[Standing<'_>]) -> Table {
+/// The cells in which ours is worse by a measure.
+pub fn worse(standings: &[Standing<'_>]) -> Table {
     let mut rows = Vec::new();
-    for grid in GRIDS {
+    for grid in grids(standings) {
         let here: Vec<&Standing<'_>> = standings.iter().filter(|one| one.cell.grid() == grid).collect();
         for measure in Measure::ALL {
             rows.extend(worst(&here, measure).into_iter().filter_map(|one| {
@@ -107,7 +109,8 @@ fn worse(standings: &[Standing<'_>]) -> Table {
     table(("Where ours is worse", caption), head, rows)
 }
 
-fn every_cell(standings: &[Standing<'_>], grid: &str, title: &str) -> Table {
+/// All measures of every cell of a grid.
+pub fn every_cell(standings: &[Standing<'_>], grid: &str, title: &str) -> Table {
     let row = |one: &Standing<'_>| {
         let ratio = one.by(Measure::Ratio);
         let reference = one.cell.of_role(Role::Reference).next().and_then(|point| Measure::Ratio.mean(point));

@@ -1,6 +1,6 @@
 //! The mechanisms that meet in every cell.
 
-use super::grid::PAPER;
+use super::grid::{PAPER, RECORDED};
 
 /// The mechanism that is compared with all others.
 pub const MECHANISM: &str = "copy_value";
@@ -95,11 +95,12 @@ impl Treatment {
     }
 }
 
-/// All that meet in the cells of a grid: that of stress leaves the parts out.
+/// All that meet in the cells of a grid: that of stress leaves the parts out, recorded contacts also what has no receipts.
 pub fn treatments(grid: &str) -> Vec<Treatment> {
     let others = OTHERS
         .iter()
-        .flat_map(|name| [false, true].map(|receipts| Treatment::new(name, receipts, Role::Other)));
+        .flat_map(|name| [false, true].map(|receipts| Treatment::new(name, receipts, Role::Other)))
+        .filter(|treatment| treatment.receipts || grid != RECORDED);
     // It brings receipts of its own, which are charged to the link.
     let mut all = vec![Treatment::new(MECHANISM, false, Role::Ours)];
     all.extend(others);
