@@ -286,8 +286,8 @@ fn every_mistake_is_one_line_with_its_place() {
         ("msgTtl = 720", "msgTtl = 0", "s.txt:14: `Group.msgTtl` is 0; "),
         (
             "Optimization",
-            "Group.activeTimes = 1, 2\nOptimization",
-            "s.txt:33: `Group.activeTimes` is not supported; ",
+            "Group.activeTimes = 2, 1\nOptimization",
+            "s.txt:33: `Group.activeTimes` is not a list of time spans; ",
         ),
         (
             "Events1.class = MessageEventGenerator",

@@ -79,7 +79,7 @@ fn context(entry: &Entry, seed: u64) -> GroupContext {
     };
     let keys =
         entry.inputs.iter().flat_map(|input| if let Input::Places(keys) = input { keys } else { &[][..] });
-    let places = keys.filter(|_| seed % 2 == 0).map(|&key| (key, vertices(1))).collect();
+    let places = keys.filter(|_| seed.is_multiple_of(2)).map(|&key| (key, vertices(1))).collect();
     let chances = if has(Input::Chances) { vec![0.9, 0.5] } else { Vec::new() };
     let map = has(Input::Map).then(town);
     GroupContext { nodes: NODES, map, layers: u32::MAX, routes, interest, places, chances, warmup_s: 0.0 }
