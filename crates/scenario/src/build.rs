@@ -3,8 +3,8 @@
 use super::error::{Error, Place, Result};
 use super::files::Files;
 use super::model::{
-    BundleNetwork, ContactSource, Draws, Group, Map, MapFile, Message, Mobility, Movement, PointsOfInterest,
-    Seed,
+    Activity, BundleNetwork, ContactSource, Draws, Group, Map, MapFile, Message, Mobility, Movement,
+    PointsOfInterest, Seed,
 };
 use super::radios::Radios;
 use super::traffic;
@@ -16,7 +16,8 @@ use lightlag_worlds::contacts::{Channel, Contact, Contacts, Course, Delay};
 use lightlag_worlds::messages::{Node, Reply, Setup};
 use lightlag_worlds::mobility::map::{MapError, RoadMap, wkt};
 use lightlag_worlds::mobility::{
-    self, Area, Fleet, GroupContext, Initial, Interest, MobilityError, Model, Point, Stationary, Walk,
+    self, Area, Fleet, GroupContext, Initial, Interest, MobilityError, Model, MoveTimes, Point, Stationary,
+    Walk,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -52,8 +53,11 @@ impl Seeded<'_> {
     /// Scenarios with equal keys have equal contacts.
     pub fn contacts_key(&self) -> String {
         let network = self.network;
-        let groups: Vec<_> =
-            network.groups.iter().map(|group| (group.count(), &group.mobility, &group.radios)).collect();
+        let groups: Vec<_> = network
+            .groups
+            .iter()
+            .map(|group| (group.count(), &group.mobility, &group.moves, &group.radios))
+            .collect();
         let told: Vec<u128> = network.contacts.iter().map(|source| source.key).collect();
         let moved = network.moves().then(|| {
             // The file's own seed is a seed of its own only where the draws are The ONE's.
@@ -133,7 +137,7 @@ impl Seeded<'_> {
             model.check(group.count()).map_err(|error| {
                 wrong_motion(&map_place(group).unwrap_or_else(|| network.place()), &error)
             })?;
-            groups.push(mobility::Group { count: group.count(), model });
+            groups.push(mobility::Group { count: group.count(), model, times: move_times(&group.moves) });
         }
         let mut fleet = Fleet::new(groups, self.number());
         if network.movement.draws == Draws::TheOne {
@@ -235,6 +239,14 @@ impl BundleNetwork {
             }
         }
         Ok(())
+    }
+}
+
+fn move_times(moves: &Activity) -> MoveTimes {
+    match moves {
+        Activity::Always => MoveTimes::Always,
+        Activity::Spans(spans) => MoveTimes::Spans(spans.clone()),
+        &Activity::Periods { on, off, offset } => MoveTimes::Periods { on, off, offset },
     }
 }
 
@@ -348,6 +360,11 @@ impl Models {
                 let places = self.vertices(file, &map, context.layers, wkt::points)?;
                 context.interest.push(Interest { share: *share, vertices: places.concat() });
             }
+            for (&key, file) in &mobility.places {
+                let places = self.vertices(file, &map, u32::MAX, wkt::points)?;
+                context.places.insert(key, places.concat());
+            }
+            context.chances.clone_from(&mobility.chances);
             context.map = Some(map);
         }
         Ok((mobility.entry.model.build)(&mobility.parameters, context).into())

@@ -169,8 +169,15 @@ keys! {
         overfill: Flag, "Whether a node's own bundles may exceed its buffer, as in The ONE.";
         deliver_past_buffer: Flag, "Whether a bundle larger than the free space is delivered.";
         mobility: Model(&MOBILITY), "How the nodes move.";
+        moves: Any(&[List(&Quantity("600..2400 s")), Table(PERIODS)]), "When the nodes move, as spans or `{ on, off, offset }`; they stand still at other times, with their radios on. Default: always.";
         radio: Table(RADIO), "The radio of each node.";
         radios: Named(RADIO), "Several radios; each reaches radios of its own name.";
+    }
+    /// Of times that alternate.
+    PERIODS {
+        on: TIME, "For how long.";
+        off: TIME, "How long it is until the next time.";
+        offset: TIME, "How far the first time `on` is over at the start.";
     }
     /// Of a radio.
     RADIO {
@@ -312,6 +319,16 @@ keys! {
     /// Of a mobility model that visits some places of a map more often, beside its parameters.
     MAP_AND_INTEREST = MAP + {
         points_of_interest: List(&Table(INTEREST)), "Places that are visited more often; all other journeys go anywhere.";
+    }
+    /// Of the mobility model of a working day, beside its parameters.
+    MAP_AND_DAY = MAP + {
+        homes: Text, "A WKT file of homes, as points of the map in its coordinates. Default: any vertex.";
+        office_places: Text, "A WKT file of offices, in place of `offices`.";
+        meeting_places: Text, "A WKT file of meeting spots, in place of `meeting_spots`.";
+    }
+    /// Of the mobility model of passengers without a destination, beside its parameters.
+    MAP_AND_CHANCES = MAP + {
+        chances: List(&SHARE), "Probability to ride on to the next stop, by the stops passed; the last one holds for all further stops.";
     }
     /// Of `points_of_interest`.
     INTEREST {

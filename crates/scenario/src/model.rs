@@ -19,6 +19,7 @@ use lightlag_worlds::messages::Rules;
 use lightlag_worlds::mobility;
 use lightlag_worlds::mobility::map::MapOptions;
 use lightlag_worlds::mobility::map::osm::OsmOptions;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -102,6 +103,8 @@ pub struct Group {
     pub policy: NodePolicy,
     /// How they move; none: their contacts are those of [`BundleNetwork::contacts`].
     pub mobility: Option<Mobility>,
+    /// When they move; at other times they stand still, with their radios on.
+    pub moves: Activity,
     /// Their radios.
     pub radios: Vec<Radio>,
     /// Lifetime of what they create where the traffic does not say.
@@ -143,6 +146,10 @@ pub struct Mobility {
     pub interest: Vec<PointsOfInterest>,
     /// Recorded positions, if it is a model with [`mobility::Input::Tracks`].
     pub tracks: Option<Arc<Tracks>>,
+    /// Files of places by key, if it is a model with [`mobility::Input::Places`].
+    pub places: BTreeMap<&'static str, MapFile>,
+    /// Probabilities, if it is a model with [`mobility::Input::Chances`].
+    pub chances: Vec<f64>,
 }
 
 /// A file of places on a map, and how often they are visited.
@@ -169,7 +176,16 @@ impl Mobility {
         let entry = mobility::entry(name);
         let given = given.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         let parameters = Parameters::resolve(name, entry.model.parameters, &given)?;
-        Ok(Self { entry, parameters, map: None, routes: None, interest: Vec::new(), tracks: None })
+        Ok(Self {
+            entry,
+            parameters,
+            map: None,
+            routes: None,
+            interest: Vec::new(),
+            places: BTreeMap::new(),
+            chances: Vec::new(),
+            tracks: None,
+        })
     }
 }
 

@@ -76,8 +76,11 @@ fn key(scenario: &Scenario) -> String {
     let rules = (rules.radio, rules.propagation, rules.tick, rules.purge_every);
     let contacts: Vec<u128> = contacts.iter().map(|source| source.key).collect();
     let group = |group: &Group| {
-        let Group { name, nodes, buffer, policy, mobility, radios, lifetime, .. } = group;
-        format!("{name} {nodes:?} {buffer:?} {} {mobility:?} {radios:?} {lifetime:?}", policy.overfill)
+        let Group { name, nodes, buffer, policy, mobility, moves, radios, lifetime, .. } = group;
+        format!(
+            "{name} {nodes:?} {buffer:?} {} {mobility:?} {moves:?} {radios:?} {lifetime:?}",
+            policy.overfill
+        )
     };
     let groups: Vec<String> = groups.iter().map(group).collect();
     let counts_from = crate::run::counts_from(network);

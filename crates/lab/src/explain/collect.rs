@@ -134,7 +134,7 @@ impl Collector {
                 known.stays.push(at - received);
             }
             DropReason::Expired => known.expired += 1,
-            DropReason::Acknowledged | DropReason::HandedOver => {}
+            DropReason::Acknowledged | DropReason::HandedOver | DropReason::Replaced => {}
         }
     }
     fn transfer(&mut self, record: &Record) {

@@ -112,6 +112,7 @@ fn deletion(reason: DropReason) -> &'static str {
         DropReason::Expired => "the lifetime is over",
         DropReason::Acknowledged => "it is known to be delivered",
         DropReason::HandedOver => "the next node has it",
+        DropReason::Replaced => "a later bundle of the same name took its place",
     }
 }
 
@@ -165,6 +166,9 @@ fn reason(run: &Collector, one: &Judged) -> String {
         Fate::ContactsTooShort => "the contacts to its destination were too short for its size".to_owned(),
         Fate::Dropped => format!("its last copy was deleted by {at_last}, as there was no room"),
         Fate::Expired => format!("its lifetime ended, and with it the last copy, at {at_last}"),
+        Fate::Replaced => {
+            format!("a later bundle of the same name took the place of its last copy at {at_last}")
+        }
         Fate::Refused => format!("its last copy was refused on arrival after {at_last} had given it up"),
         Fate::InFlight => "it was on a link when the run ended".to_owned(),
         Fate::Held => format!("{} when the run ended", held(fact.copies)),

@@ -18,12 +18,13 @@ pub enum Fate {
     Dropped,
     Expired,
     Refused,
+    Replaced,
     InFlight,
     Held,
 }
 
 /// All fates, with their names in JSON and what became of bundles that have them.
-pub const FATES: [(Fate, &str, &str); 12] = [
+pub const FATES: [(Fate, &str, &str); 13] = [
     (Fate::Delivered, "delivered", "delivered"),
     (Fate::TooLarge, "too_large", "larger than the buffer of their source"),
     (Fate::NoRoom, "no_room", "not stored: the buffer of their source was full"),
@@ -38,6 +39,7 @@ pub const FATES: [(Fate, &str, &str); 12] = [
     (Fate::Dropped, "dropped", "deleted for lack of room, to the last copy"),
     (Fate::Expired, "expired", "expired: their lifetime ended before a copy arrived"),
     (Fate::Refused, "refused", "refused on arrival after the sender had given up its copy"),
+    (Fate::Replaced, "replaced", "replaced at a node by a later bundle of the same name"),
     (Fate::InFlight, "in_flight", "on a link when the run ended"),
     (Fate::Held, "held", "still stored when the run ended"),
 ];
@@ -108,6 +110,7 @@ fn fate(run: &Collector, fact: &Fact, paths: &mut Paths) -> Fate {
         (_, _, Some(DropReason::Expired)) => Fate::Expired,
         // The sender gave up its copy, which no node has: it was refused.
         (_, _, Some(DropReason::HandedOver | DropReason::Acknowledged)) => Fate::Refused,
+        (_, _, Some(DropReason::Replaced)) => Fate::Replaced,
         (_, _, None) => Fate::Held,
     }
 }

@@ -112,7 +112,9 @@ fn evidence(run: &Collector, fate: Fate, of: &[&Judged], measured: &Measured) ->
         Fate::ContactsTooShort => measured.contacts_text(),
         Fate::Dropped => dropped(run, of, measured),
         Fate::Expired => expired(of, measured),
-        Fate::Refused => places("Last copies", run, of, |fact| fact.gone.map(|gone| gone.node)),
+        Fate::Refused | Fate::Replaced => {
+            places("Last copies", run, of, |fact| fact.gone.map(|gone| gone.node))
+        }
         Fate::InFlight => "A longer run would show whether they arrive.".to_owned(),
         Fate::Held => held(run, of, measured),
     }

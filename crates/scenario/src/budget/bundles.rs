@@ -146,6 +146,7 @@ struct Mover {
     speed: f64,
     /// None: anywhere.
     area: Option<[f64; 2]>,
+    crowding: f64,
 }
 
 struct Motion {
@@ -205,6 +206,7 @@ impl<'s> Run<'s> {
                 class.area = [class.area[0].max(area[0]), class.area[1].max(area[1])];
                 // Groups that keep to a corner of the world meet each other more often.
                 class.least_area = class.least_area.min(area[0] * area[1]);
+                class.crowding = class.crowding.max(mover.crowding);
                 class.spans = class.spans.max(radio.activity.spans(self.scenario.head.duration));
                 class.by_distance |= !radio.rates.is_empty();
                 class.moving += mover.count * mover.legs_per_s;
@@ -236,11 +238,11 @@ impl<'s> Run<'s> {
         let mut all = Meetings::default();
         for class in self.classes() {
             let pairs = class.count * (class.count - 1.0).max(0.0) / 2.0;
-            let near = (PI * class.range_m * class.range_m / class.least()).min(1.0);
+            let near = (class.crowding * PI * class.range_m * class.range_m / class.least()).min(1.0);
             let [width, height] = class.area;
             let always = class.range_m >= width.hypot(height);
             // A moving node sweeps a strip of twice the range; both may move.
-            let per_s = 4.0 * class.range_m * class.speed / class.least();
+            let per_s = class.crowding * 4.0 * class.range_m * class.speed / class.least();
             // Two legs have one contact at most; a contact lasts for a tick at least.
             let most = (2.0 * class.legs_per_s).min(if self.tick_s > 0.0 {
                 1.0 / self.tick_s
@@ -390,6 +392,8 @@ struct Class {
     least_area: f64,
     moving: f64,
     travelled: f64,
+    /// How much more often nodes meet than they would if they were spread evenly.
+    crowding: f64,
     /// Times when the radio of a node is on.
     spans: f64,
     /// Whether rates depend on the distance.
@@ -401,7 +405,7 @@ impl Default for Class {
         let (area, least_area) = ([0.0; 2], f64::INFINITY);
         let (count, range_m, bytes_per_s, speed) = (0.0, 0.0, 0.0, 0.0);
         let (legs_per_s, moving, travelled) = (0.0, 0.0, 0.0);
-        let (spans, by_distance) = (0.0, false);
+        let (crowding, spans, by_distance) = (1.0, 0.0, false);
         Self {
             count,
             range_m,
@@ -412,6 +416,7 @@ impl Default for Class {
             least_area,
             moving,
             travelled,
+            crowding,
             spans,
             by_distance,
         }
@@ -449,20 +454,21 @@ impl Mover {
     fn of(group: &Group, tick_s: f64, lasts_s: f64) -> Self {
         let count = group.nodes.len() as f64;
         let Some(mobility) = &group.mobility else {
-            return Self { count, legs_per_s: 0.0, tries: 1.0, speed: 0.0, area: None };
+            return Self { count, legs_per_s: 0.0, tries: 1.0, speed: 0.0, area: None, crowding: 1.0 };
         };
         if let Some(tracks) = &mobility.tracks {
             // Of each node of the file, over the whole run.
             let node_s = tracks.list.len().max(1) as f64 * lasts_s;
             let (legs_per_s, speed) = (tracks.positions() as f64 / node_s, tracks.length_m / node_s);
-            return Self { count, legs_per_s, tries: 1.0, speed, area: Some(tracks.sides_m) };
+            return Self { count, legs_per_s, tries: 1.0, speed, area: Some(tracks.sides_m), crowding: 1.0 };
         }
         let pace = (mobility.entry.pace)(&mobility.parameters);
         let speed = pace.speed_m_per_s;
         // With ticks, no journey with its pause is shorter than one.
         let journey_s = (pace.journey_m / speed.max(1e-300) + pace.pause_s).max(1e-15).max(tick_s);
         let area = Some([pace.area.width_m, pace.area.height_m]);
-        Self { count, legs_per_s: pace.legs / journey_s, tries: pace.tries, speed, area }
+        let (tries, crowding) = (pace.tries, pace.crowding);
+        Self { count, legs_per_s: pace.legs / journey_s, tries, speed, area, crowding }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `Group`: its nodes, buffers, router and mechanism.
 
-use super::interfaces::radios;
+use super::interfaces::{activity, radios};
 use super::movement::mobility;
 use super::numbers::{boolean, double, int, long};
 use super::routers;
@@ -105,6 +105,7 @@ fn group(index: i32, before: &Before, space: &Space, catalogue: &Catalogue, file
         mechanism,
         policy: policy(space)?,
         mobility: Some(mobility(space, before, files)?),
+        moves: activity(space, "")?,
         radios: radios(space)?,
         lifetime: lifetime(space)?,
     })

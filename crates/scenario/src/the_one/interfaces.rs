@@ -42,7 +42,7 @@ fn common(space: &Space) -> Result<Radio> {
         jitter.map_or(Ok(0), |found| found.whole(0, i32::MAX, "give whole seconds from zero on"))?;
     let scan = space.find("net.scanInterval").map(|found| seconds(&found)).transpose()?;
     Ok(Radio {
-        activity: activity(space)?,
+        activity: activity(space, "net.")?,
         jitter_s: jitter_s.unsigned_abs(),
         scan_every: scan.filter(|every| *every > Duration::ZERO),
         ..Radio::default()
@@ -57,12 +57,13 @@ fn seconds(found: &Found) -> Result<Duration> {
     Err(found.wrong(format!("is {} s", short(s)), "give seconds from zero to 1e9"))
 }
 
-/// When the radios are on. `net.activeTimes` overrides `net.activePeriods`.
-fn activity(space: &Space) -> Result<Activity> {
-    if let Some(found) = space.find("net.activeTimes") {
+/// When the radios are on, by keys that begin with `net.`, or when nodes move, by keys without it. `activeTimes` overrides
+/// `activePeriods`.
+pub fn activity(space: &Space, of: &str) -> Result<Activity> {
+    if let Some(found) = space.find(&format!("{of}activeTimes")) {
         return spans(&found);
     }
-    let Some(found) = space.find("net.activePeriods") else { return Ok(Activity::Always) };
+    let Some(found) = space.find(&format!("{of}activePeriods")) else { return Ok(Activity::Always) };
     let right = "give the seconds on and off, like 2000, 500";
     let [on, off] = found.parse(|text| list(text, int))?[..] else {
         return Err(found.wrong("is not a pair of times", right));
@@ -70,7 +71,7 @@ fn activity(space: &Space) -> Result<Activity> {
     if on < 0 || off < 0 || (on, off) == (0, 0) {
         return Err(found.wrong("has no time above zero, or one below", right));
     }
-    let offset = space.parse("net.activePeriodsOffset", int)?.unwrap_or(0);
+    let offset = space.parse(&format!("{of}activePeriodsOffset"), int)?.unwrap_or(0);
     if off == 0 {
         return Ok(Activity::Always);
     }

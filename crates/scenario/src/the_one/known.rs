@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Settings of groups that change a run in The ONE and are not supported.
 const GROUP_UNSUPPORTED: &[&str] = words![
-    activeTimes initialEnergy toReceivePolicy fromReceivePolicy toSendPolicy fromSendPolicy
+    initialEnergy toReceivePolicy fromReceivePolicy toSendPolicy fromSendPolicy
     hopCountReceivePolicy hopCountSendPolicy nrofMCBACs
 ];
 /// Namespaces that only steer the screen or the speed of The ONE.

@@ -35,7 +35,7 @@ pub fn map(space: &Space) -> Result<Map> {
 }
 
 /// A file that a setting names.
-fn file(found: &Found, space: &Space) -> Result<MapFile> {
+pub fn file(found: &Found, space: &Space) -> Result<MapFile> {
     let name = space.run.fill(found)?;
     let path = locate(&name, &found.folders());
     if path.is_file() {

@@ -36,6 +36,7 @@ mod routers;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod working_day;
 
 pub(crate) use numbers::int as number;
 pub use properties::{Property, properties, readable};

@@ -5,6 +5,7 @@ use super::maps;
 use super::numbers::{double, int, list, range};
 use super::places;
 use super::settings::{Found, Run, Space};
+use super::working_day;
 use crate::error::{Result, short};
 use crate::files::Files;
 use crate::model::Mobility;
@@ -16,7 +17,8 @@ use lightlag_protocols::time::Duration;
 const SPEED_MAX_M_PER_S: f64 = 299_792_458.0;
 const MOVEMENTS: &[&str] = words![
     RandomWaypoint RandomWalk RandomDirection ModifiedRandomDirection ClusterMovement LinearMovement LinearFormation
-    GridLocation StationaryMovement MapBasedMovement MapBasedMovementBackAllowed ShortestPathMapBasedMovement MapRouteMovement ExternalMovement ExternalPathMovement
+    GridLocation StationaryMovement MapBasedMovement MapBasedMovementBackAllowed ShortestPathMapBasedMovement
+    MapRouteMovement BusMovement BusTravellerMovement WorkingDayMovement ExternalMovement ExternalPathMovement
 ];
 
 fn not_negative(found: Option<Found>, default: f64) -> Result<Bounds<f64>> {
@@ -58,36 +60,51 @@ pub fn mobility(space: &Space, before: &Before, files: &Files) -> Result<Mobilit
     let pause_s = |seconds| Duration::from_secs_f64(seconds).as_secs_f64();
     let pause = Bounds { low: pause_s(pause.low), high: pause_s(pause.high) };
     let common =
-        || [("area", Value::Area(area)), ("speed", Value::Range(speed)), ("pause", Value::Range(pause))];
-    let moving = |name| Mobility::named(name, common());
+        [("area", Value::Area(area)), ("speed", Value::Range(speed)), ("pause", Value::Range(pause))];
+    let with =
+        |name, own: Vec<(&'static str, Value)>| Mobility::named(name, common.iter().cloned().chain(own));
     let direction = |stop: &'static str| {
         let right = Value::Number(area.height_m);
-        let own = [("stop", stop.into()), ("right_border", right)];
-        Mobility::named("random_direction", common().into_iter().chain(own))
+        with("random_direction", vec![("stop", stop.into()), ("right_border", right)])
     };
     let mobility = match model.value {
-        "RandomWaypoint" => moving("random_waypoint"),
+        "RandomWaypoint" => with("random_waypoint", Vec::new()),
         // Its legs are hard-coded in The ONE, as are the defaults here.
-        "RandomWalk" => moving("random_walk"),
+        "RandomWalk" => with("random_walk", Vec::new()),
         // The second is of older versions.
         "MapBasedMovement" | "MapBasedMovementBackAllowed" => {
             let map = Some(maps::map(space)?);
             let turns_back = model.value.ends_with("BackAllowed");
-            let own = [("turns_back", turns_back.into())];
-            Mobility::named("map_walk", common().into_iter().chain(own))
+            with("map_walk", vec![("turns_back", turns_back.into())])
                 .map(|mobility| Mobility { map, ..mobility })
         }
         "ShortestPathMapBasedMovement" => {
             let (map, interest) = (Some(maps::map(space)?), maps::interest(space)?);
-            moving("shortest_path_map").map(|mobility| Mobility { map, interest, ..mobility })
+            with("shortest_path_map", Vec::new()).map(|mobility| Mobility { map, interest, ..mobility })
         }
-        "MapRouteMovement" => {
+        "MapRouteMovement" | "BusMovement" => {
             let (map, routes) = (Some(maps::map(space)?), Some(maps::routes(space)?));
             let (order, first) = (maps::route_order(space)?, maps::first_stop(space)?);
-            let own = [("order", order.into()), ("first_stop", first.into())];
-            Mobility::named("map_route", common().into_iter().chain(own)).map(|mobility| Mobility {
+            let mut own = vec![("order", order.into()), ("first_stop", first.into())];
+            let mut name = "map_route";
+            if model.value == "BusMovement" {
+                name = "bus";
+                own.push(("system", working_day::system(space, "busControlSystemNr")?));
+            }
+            with(name, own).map(|mobility| Mobility { map, routes, ..mobility })
+        }
+        "BusTravellerMovement" => {
+            let map = Some(maps::map(space)?);
+            let (chances, next_bus) = working_day::habits(space)?;
+            let own = [("system", working_day::system(space, "busControlSystemNr")?), ("next_bus", next_bus)];
+            Mobility::named("bus_passenger", common[..2].iter().cloned().chain(own))
+                .map(|mobility| Mobility { map, chances, ..mobility })
+        }
+        "WorkingDayMovement" => {
+            let (map, places) = (Some(maps::map(space)?), working_day::places(space)?);
+            with("working_day", working_day::parameters(space)?).map(|mobility| Mobility {
                 map,
-                routes,
+                places,
                 ..mobility
             })
         }

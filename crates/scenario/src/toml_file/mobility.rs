@@ -13,6 +13,7 @@ use crate::tree::{Node, Value};
 use lightlag_worlds::mobility::map::osm::{BoundingBox, OsmOptions, Roads};
 use lightlag_worlds::mobility::map::{Disconnected, MapOptions};
 use lightlag_worlds::mobility::{Input, TABLE};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub fn mobility(node: &Node, path: &str, context: &Context) -> Result<Mobility> {
@@ -43,8 +44,18 @@ pub fn mobility(node: &Node, path: &str, context: &Context) -> Result<Mobility> 
             return section.place_of("first_track").refuse(what, right);
         }
     }
-    let mobility = Mobility { entry, parameters, map, routes, interest, tracks };
-    if let (Some(map), true) = (&mobility.map, mobility.routes.is_some() || !mobility.interest.is_empty())
+    let mut places = BTreeMap::new();
+    for &key in
+        entry.inputs.iter().flat_map(|input| if let Input::Places(keys) = input { keys } else { &[][..] })
+    {
+        if let Some(node) = section.get(key) {
+            places.insert(key, file(node, &section.key(key), context)?);
+        }
+    }
+    let chances = if has(Input::Chances) { chances(&section)? } else { Vec::new() };
+    let on_map = routes.is_some() || !interest.is_empty() || !places.is_empty();
+    let mobility = Mobility { entry, parameters, map, routes, interest, places, chances, tracks };
+    if let (Some(map), true) = (&mobility.map, on_map)
         && is_osm(&map.files)
     {
         let what =
@@ -81,6 +92,18 @@ fn routes(section: &Section, context: &Context) -> Result<MapFile> {
         Some(node) => file(node, &section.key("routes"), context),
         None => Err(section.missing("routes", "\"tram.wkt\"")),
     }
+}
+
+fn chances(section: &Section) -> Result<Vec<f64>> {
+    let node = section.get("chances").ok_or_else(|| section.missing("chances", "[0.9, 0.5]"))?;
+    let path = section.key("chances");
+    let right = "give probabilities from 0 to 1, like [0.9, 0.5]";
+    let chance = |node: &Arc<Node>| match node.value {
+        Value::Real(number) if (0.0..=1.0).contains(&number) => Ok(number),
+        Value::Whole(number @ 0..=1) => Ok(number as f64),
+        _ => Err(wrong_type(node, &path, right)),
+    };
+    items(node, &path, "probabilities", "add one")?.iter().map(chance).collect()
 }
 
 fn interest(section: &Section, context: &Context) -> Result<Vec<PointsOfInterest>> {

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::keys;
 use crate::model::{Activity, Algorithm, Group, Mobility, NODES_MAX, Radio};
 use crate::quantity;
-use crate::tree::Node;
+use crate::tree::{Node, Value};
 use lightlag_protocols::dtn::{Mechanism, NodePolicy, Router};
 use lightlag_protocols::units::{BitRate, Bytes};
 use std::collections::BTreeMap;
@@ -109,6 +109,7 @@ fn group(name: String, section: &Section, root: &Section, context: &Context) -> 
         _ => (first..first + count).map(|number| format!("{name}{number}")).collect(),
     };
     let (mobility, radios) = motion(section, root, context)?;
+    let moves = moves(section)?;
     Ok(Group {
         name,
         nodes,
@@ -117,6 +118,7 @@ fn group(name: String, section: &Section, root: &Section, context: &Context) -> 
         mechanism: mechanism(section, root, context)?,
         policy: policy(section, root)?,
         mobility,
+        moves,
         radios,
         lifetime: None,
     })
@@ -245,6 +247,30 @@ fn list<T>(
     all.iter().map(|item| read_quantity(item, &path, &parse)).collect()
 }
 
+/// When the nodes of a group move.
+fn moves(section: &Section) -> Result<Activity> {
+    let path = section.key("moves");
+    match section.get("moves") {
+        None => Ok(Activity::Always),
+        Some(node) if matches!(node.value, Value::Table(_)) => {
+            let periods = Section::new(node, &path, keys::PERIODS)?;
+            let [on, off] = ["on", "off"].map(|key| periods.need(key, "\"10 min\"", quantity::positive_time));
+            let offset = periods.quantity("offset", quantity::time)?.unwrap_or_default();
+            Ok(Activity::Periods { on: on?, off: off?, offset })
+        }
+        Some(_) => spans(section, "moves"),
+    }
+}
+
+/// Spans of time in their order.
+fn spans(section: &Section, key: &str) -> Result<Activity> {
+    let spans = list(section, key, quantity::times)?;
+    if spans.windows(2).any(|pair| pair[0].high > pair[1].low) {
+        return section.refuse(key, "the times overlap or are out of order", "sort them");
+    }
+    Ok(Activity::Spans(spans))
+}
+
 /// When a radio is on.
 fn activity(section: &Section) -> Result<Activity> {
     let spans = list(section, "active", quantity::times)?;
@@ -254,12 +280,7 @@ fn activity(section: &Section) -> Result<Activity> {
     match (spans.is_empty(), on, off) {
         (true, None, None) if offset.is_none() => Ok(Activity::Always),
         (true, Some(on), Some(off)) => Ok(Activity::Periods { on, off, offset: offset.unwrap_or_default() }),
-        (false, None, None) if offset.is_none() => {
-            if spans.windows(2).any(|pair| pair[0].high > pair[1].low) {
-                return section.refuse("active", "the times overlap or are out of order", "sort them");
-            }
-            Ok(Activity::Spans(spans))
-        }
+        (false, None, None) if offset.is_none() => self::spans(section, "active"),
         _ => section.refuse(
             "on",
             "`on` and `off` are incomplete, or given beside `active`",

@@ -42,6 +42,7 @@ fn pace(parameters: &Parameters) -> Pace {
         legs: 2.0,
         // Points of the square around the disc for each one in it.
         tries: 1.3,
+        crowding: 1.0,
     }
 }
 

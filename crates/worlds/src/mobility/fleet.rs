@@ -1,6 +1,6 @@
 //! All nodes of a world and the rules by which they move.
 
-use super::{Draws, Leg, MobilityError, Model, Motion, Walk};
+use super::{Draws, Leg, MobilityError, Model, Motion, MoveTimes, Walk};
 use lightlag_protocols::dtn::NodeId;
 use lightlag_protocols::time::{Duration, Instant};
 use std::cmp::Reverse;
@@ -14,6 +14,8 @@ pub struct Group {
     pub count: u32,
     /// How they move.
     pub model: Arc<dyn Model>,
+    /// When they move.
+    pub times: MoveTimes,
 }
 
 /// A description of the motion of all nodes; [`Fleet::walk`] sets them in motion.
@@ -35,6 +37,13 @@ pub struct Fleet {
     /// at the last of them while the nodes move in that tick, which can end a pause one tick
     /// earlier. Empty is right for everything but a replay of The ONE.
     pub clock_stops: Vec<Instant>,
+}
+
+impl Group {
+    /// Nodes that move all the time.
+    pub fn new(count: u32, model: Arc<dyn Model>) -> Self {
+        Self { count, model, times: MoveTimes::Always }
+    }
 }
 
 impl Fleet {

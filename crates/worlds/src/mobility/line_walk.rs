@@ -40,6 +40,7 @@ pub const ENTRY: Entry = Entry {
             pause_s: 0.0,
             legs: 2.0,
             tries: 1.0,
+            crowding: 1.0,
         }
     },
 };

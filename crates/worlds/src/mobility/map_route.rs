@@ -8,27 +8,26 @@ use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
+/// The parameter `order` of a route.
+pub const ORDER: Parameter = Parameter::word(
+    "order",
+    &["circular", "ping_pong"],
+    "What follows the last stop: the first one, or all stops backwards.",
+);
+/// The parameter `first_stop` of a route.
+pub const FIRST_STOP: Parameter = Parameter::integer(
+    "first_stop",
+    -1.0,
+    (-1.0, 1e6),
+    "Stop at which all nodes begin, from 0 on; -1: a random one for each node, but not the last.",
+);
+
 /// The row of the table. Without `area` the map may lie anywhere.
 pub const ENTRY: Entry = Entry {
     model: parameter::Entry {
         name: "map_route",
         paper: "Keränen, Ott and Kärkkäinen, The ONE simulator for DTN protocol evaluation (2009)",
-        parameters: &[
-            AREA.optional(),
-            SPEED,
-            PAUSE,
-            Parameter::word(
-                "order",
-                &["circular", "ping_pong"],
-                "What follows the last stop: the first one, or all stops backwards.",
-            ),
-            Parameter::integer(
-                "first_stop",
-                -1.0,
-                (-1.0, 1e6),
-                "Stop at which all nodes begin, from 0 on; -1: a random one for each node, but not the last.",
-            ),
-        ],
+        parameters: &[AREA.optional(), SPEED, PAUSE, ORDER, FIRST_STOP],
         only_with: &[],
         build: |parameters, context: GroupContext| Box::new(build(parameters, context)),
     },
@@ -37,7 +36,7 @@ pub const ENTRY: Entry = Entry {
     pace: on_map::pace,
 };
 
-fn build(parameters: &Parameters, context: GroupContext) -> MapRoute {
+pub(super) fn build(parameters: &Parameters, context: GroupContext) -> MapRoute {
     let map = on_map::map(context.map);
     let order = match parameters.word("order") {
         "circular" => TourOrder::Circular,

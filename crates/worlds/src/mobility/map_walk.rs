@@ -69,15 +69,32 @@ pub struct MapWalk {
 impl MapWalk {
     /// The ONE's: 10 to 99 roads.
     pub const THE_ONE_ROADS: Bounds<f64> = Bounds::new(10.0, 99.0);
+}
 
-    /// The vertex after `at`, reached from `before`.
-    fn next(&self, at: u32, before: u32, draw: &mut dyn Draw) -> u32 {
-        let fits = |&&v: &&u32| (self.turns_back || v != before) && self.map.layers(v) & self.layers != 0;
-        let open = || self.map.neighbours(at).iter().filter(fits);
-        match open().count() as u32 {
-            0 => before,
-            count => open().nth(draw.below(count) as usize).copied().unwrap_or(before),
+impl RoadMap {
+    /// Appends the points of a walk of this number of roads from a vertex on, at each one to a uniform neighbour on
+    /// `layers`; back only at dead ends and as the first step. The last vertex.
+    pub(super) fn wander(
+        &self,
+        from: u32,
+        layers: u32,
+        (roads, turns_back): (Bounds<u32>, bool),
+        draw: &mut dyn Draw,
+        path: &mut Vec<Point>,
+    ) -> u32 {
+        let (mut at, mut before) = (from, from);
+        path.push(self.point(at));
+        for _ in 0..roads.low + draw.below(roads.high - roads.low + 1) {
+            let fits = |&&v: &&u32| (turns_back || v != before) && self.layers(v) & layers != 0;
+            let open = || self.neighbours(at).iter().filter(fits);
+            let next = match open().count() as u32 {
+                0 => before,
+                count => open().nth(draw.below(count) as usize).copied().unwrap_or(before),
+            };
+            (before, at) = (at, next);
+            path.push(self.point(at));
         }
+        at
     }
 }
 
@@ -90,14 +107,7 @@ impl Model for MapWalk {
     }
     fn depart(&self, from: Spot, draw: &mut dyn Draw, path: &mut Vec<Point>) -> Journey {
         let speed_m_per_s = draw.within(self.speed_m_per_s);
-        let (mut at, mut before) = (from.vertex, from.vertex);
-        path.push(self.map.point(at));
-        let roads = self.roads.low + draw.below(self.roads.high - self.roads.low + 1);
-        for _ in 0..roads {
-            let next = self.next(at, before, draw);
-            (before, at) = (at, next);
-            path.push(self.map.point(at));
-        }
+        let at = self.map.wander(from.vertex, self.layers, (self.roads, self.turns_back), draw, path);
         Journey { speed_m_per_s, to: Spot::on(&self.map, at) }
     }
     fn pause_s(&self, _at: Spot, draw: &mut dyn Draw) -> f64 {

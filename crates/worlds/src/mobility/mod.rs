@@ -6,17 +6,22 @@
 //! order of time and turns the answers into legs. The contact finder asks a [`Motion`] for one
 //! leg at a time, so that only the present is kept.
 
+mod bus;
+mod bus_passenger;
 mod clock;
 mod cluster;
 mod draws;
 mod error;
 mod fleet;
 mod grid;
+mod guide;
 mod line_formation;
 mod line_walk;
 pub mod map;
 mod map_route;
 mod map_walk;
+mod move_times;
+mod node;
 mod on_map;
 mod random_direction;
 mod random_walk;
@@ -24,8 +29,12 @@ mod random_waypoint;
 mod recorded;
 mod shortest_path_map;
 mod stationary;
+pub mod together;
 mod walk;
+mod working_day;
 
+pub use bus::Bus;
+pub use bus_passenger::BusPassenger;
 pub use cluster::Cluster;
 pub use draws::{Draw, Draws, JavaDraw};
 pub use error::MobilityError;
@@ -35,6 +44,7 @@ pub use line_formation::{Line, LineFormation};
 pub use line_walk::{LineStart, LineWalk};
 pub use map_route::{MapRoute, Routes};
 pub use map_walk::MapWalk;
+pub use move_times::MoveTimes;
 pub use random_direction::RandomDirection;
 pub use random_walk::RandomWalk;
 pub use random_waypoint::RandomWaypoint;
@@ -42,6 +52,7 @@ pub use recorded::{Fix, Recorded, Track, TrackBuilder};
 pub use shortest_path_map::ShortestPathMap;
 pub use stationary::Stationary;
 pub use walk::Walk;
+pub use working_day::{ENDLESS_S, WorkingDay};
 
 pub use lightlag_protocols::units::parse::{Area, Bounds};
 
@@ -50,8 +61,10 @@ use lightlag_protocols::parameter::{self, Parameter, Parameters};
 use lightlag_protocols::time::Instant;
 use lightlag_protocols::units::parse::Wrong;
 use map::RoadMap;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+use together::Shared;
 
 /// A place in the plane, in metres.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -228,12 +241,26 @@ pub trait Model: fmt::Debug + Send + Sync {
         None
     }
     /// Where the `index`-th node of the group begins. Appends to `path` if it begins in motion.
-    fn begin(&self, index: u32, draw: &mut dyn Draw, path: &mut Vec<Point>) -> Begin;
+    fn begin(&self, index: u32, draw: &mut dyn Draw, path: &mut Vec<Point>) -> Begin {
+        let _ = (index, draw, path);
+        Begin::at_rest(Point::default(), f64::INFINITY)
+    }
     /// The next journey; appends its points to `path`, the first one may be where the node stands.
-    fn depart(&self, from: Spot, draw: &mut dyn Draw, path: &mut Vec<Point>) -> Journey;
+    fn depart(&self, from: Spot, draw: &mut dyn Draw, path: &mut Vec<Point>) -> Journey {
+        let _ = (draw, path);
+        Journey { speed_m_per_s: 1.0, to: from }
+    }
     /// How long the node rests at the end of a journey, at the spot that the journey led to, in seconds; infinite for
     /// ever.
-    fn pause_s(&self, at: Spot, draw: &mut dyn Draw) -> f64;
+    fn pause_s(&self, at: Spot, draw: &mut dyn Draw) -> f64 {
+        let _ = (at, draw);
+        f64::INFINITY
+    }
+    /// The same model where its nodes depend on other nodes. `begin`, `depart` and `pause_s` are then not called, and need
+    /// not be written.
+    fn shared(&self) -> Option<&dyn Shared> {
+        None
+    }
     /// The corners (least, greatest) of a rectangle that holds all motion.
     fn bounds(&self) -> (Point, Point);
 }
@@ -255,6 +282,10 @@ pub struct GroupContext {
     pub interest: Vec<Interest>,
     /// Recorded positions, for models with [`Input::Tracks`]; nodes without a position stay at the origin.
     pub tracks: Vec<Arc<[Fix]>>,
+    /// Vertices of the map by the keys of [`Input::Places`].
+    pub places: BTreeMap<&'static str, Vec<u32>>,
+    /// The probabilities of [`Input::Chances`].
+    pub chances: Vec<f64>,
 }
 
 /// Places of a map that are visited more often than others.
@@ -269,6 +300,10 @@ pub struct Interest {
 /// What a model reads beside its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
+    /// Lists of places on the map, each in a file that may be left out (by these keys).
+    Places(&'static [&'static str]),
+    /// Probabilities (`chances`).
+    Chances,
     /// A map (`map` in a scenario).
     Map,
     /// Routes on the map (`routes`).
@@ -311,6 +346,9 @@ pub const TABLE: &[Entry] = &[
     map_walk::ENTRY,
     map_route::ENTRY,
     recorded::ENTRY,
+    bus::ENTRY,
+    bus_passenger::ENTRY,
+    working_day::ENTRY,
 ];
 
 /// The row of this name.
@@ -350,12 +388,14 @@ pub struct Pace {
     pub legs: f64,
     /// Journeys that are drawn for each one that is made.
     pub tries: f64,
+    /// How many times as often two nodes meet as they would if they were spread evenly over the area.
+    pub crowding: f64,
 }
 
 impl Pace {
     /// Of nodes that never move.
     pub const fn still(area: Area) -> Self {
-        Self { area, speed_m_per_s: 0.0, journey_m: 0.0, pause_s: 0.0, legs: 0.0, tries: 1.0 }
+        Self { area, speed_m_per_s: 0.0, journey_m: 0.0, pause_s: 0.0, legs: 0.0, tries: 1.0, crowding: 1.0 }
     }
     /// Of straight journeys of this length with the parameters [`AREA`], [`SPEED`] and [`PAUSE`].
     pub fn straight(parameters: &Parameters, journey_m: f64) -> Self {
@@ -366,6 +406,7 @@ impl Pace {
             pause_s: parameters.range("pause").mean(),
             legs: 2.0,
             tries: 1.0,
+            crowding: 1.0,
         }
     }
 }

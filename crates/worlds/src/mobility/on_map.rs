@@ -50,5 +50,6 @@ pub fn pace(parameters: &Parameters) -> Pace {
         pause_s: 0.0,
         legs: 1.0,
         tries: 1.0,
+        crowding: 1.0,
     }
 }

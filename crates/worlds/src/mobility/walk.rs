@@ -1,54 +1,44 @@
 //! A fleet in motion: legs made one at a time.
+//!
+//! Where nodes depend on each other, when a node stops waiting is decided by what another one does later. All nodes are
+//! then moved in the order of time up to that moment, at most [`AHEAD`] beyond the leg that is asked for, and the legs
+//! that they make are kept.
 
 use super::clock::Clock;
 use super::draws::Sources;
-use super::{Fleet, Leg, MobilityError, Model, Motion, Point, Spot, Track};
+use super::guide::Guide;
+use super::node::{Node, Rules};
+use super::together::{Member, Systems};
+use super::{Fleet, Leg, MobilityError, Model, Motion, MoveTimes, Point, Track};
 use lightlag_protocols::dtn::NodeId;
 use lightlag_protocols::time::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
+/// How far nodes are moved ahead to see whether one of them still waits. Waiting takes a leg each time.
+const AHEAD: Duration = Duration::from_secs(60);
+
 /// A [`Fleet`] in motion.
 #[derive(Debug)]
 pub struct Walk {
-    models: Vec<Arc<dyn Model>>,
+    groups: Vec<(Arc<dyn Model>, MoveTimes)>,
     sources: Sources,
     clock: Option<Clock>,
     nodes: Vec<Node>,
+    /// All the motion of those nodes whose motion is recorded.
+    tracks: Vec<Option<Track>>,
+    together: Option<Together>,
 }
 
-/// What one node is doing.
-#[derive(Debug)]
-struct Node {
-    model: u32,
-    /// When the next leg starts; exact motion only.
-    now: Instant,
-    /// The step with which the next leg starts; motion in ticks only.
-    step: i64,
-    at: Point,
-    spot: Spot,
-    /// Points still ahead, the next one last.
-    path: Vec<Point>,
-    speed_m_per_s: f64,
-    rest: Rest,
-    /// A leg that the warm-up has made already.
-    ready: Option<Leg>,
-    /// All its motion, if that is recorded.
-    track: Option<Track>,
-}
-
-/// How far a node is with its pause.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Rest {
-    /// Not at rest: it has a path.
-    None,
-    /// It will rest for this number of seconds, known since the start.
-    Known(f64),
-    /// It rests until the clock shows this time in seconds; motion in ticks only.
-    Until(f64),
-    /// The pause is over: it departs next.
-    Over,
+/// Nodes that depend on each other.
+#[derive(Debug, Default)]
+struct Together {
+    /// The state machines of the nodes that have one.
+    members: Vec<Option<Box<dyn Member>>>,
+    systems: Systems,
+    /// When the next leg of each node starts, unless it waits for others.
+    due: BinaryHeap<Reverse<(Instant, u32)>>,
 }
 
 impl Walk {
@@ -62,70 +52,146 @@ impl Walk {
             group.model.check(group.count)?;
         }
         let clock = fleet.tick.map(|tick| Clock::new(tick, fleet.warmup, &fleet.clock_stops)).transpose()?;
-        let models = fleet.groups.iter().map(|group| Arc::clone(&group.model)).collect();
+        let groups = fleet.groups.iter().map(|group| (group.model.clone(), group.times.clone())).collect();
         let nodes = Vec::with_capacity(count as usize);
-        let mut walk = Self { models, sources: Sources::new(fleet.draws, count), clock, nodes };
-        for (model, group) in fleet.groups.iter().enumerate() {
-            for index in 0..group.count {
-                walk.begin(model as u32, index, fleet.warmup);
-            }
+        let depend = fleet.groups.iter().any(|group| group.model.shared().is_some());
+        let together = depend.then(Together::default);
+        let (sources, tracks) = (Sources::new(fleet.draws, count), Vec::with_capacity(count as usize));
+        let mut walk = Self { groups, sources, clock, nodes, tracks, together };
+        walk.begin(fleet);
+        if walk.together.is_none() {
+            walk.warm_up();
         }
-        walk.warm_up();
         Ok(walk)
     }
 
-    fn begin(&mut self, model: u32, index: u32, warmup: Duration) {
-        let mut path = Vec::new();
-        let draw = self.sources.of(self.nodes.len());
-        let begin = self.models[model as usize].begin(index, draw, &mut path);
-        path.reverse();
-        self.nodes.push(Node {
-            model,
-            now: Instant::ZERO - warmup,
-            step: self.clock.as_ref().map_or(0, Clock::first_step),
-            at: begin.at,
-            spot: begin.spot,
-            path,
-            speed_m_per_s: begin.under_way.unwrap_or(0.0),
-            rest: Rest::Known(begin.pause_s),
-            ready: None,
-            track: self.models[model as usize].track(index),
-        });
-        if let (Some(clock), None, Some(node)) = (&mut self.clock, begin.under_way, self.nodes.last_mut()) {
-            node.rest = Rest::Until(clock.reading(node.step) + begin.pause_s);
+    fn begin(&mut self, fleet: &Fleet) {
+        let start = Instant::ZERO - fleet.warmup;
+        if let Some(Together { systems, .. }) = &mut self.together {
+            fleet.groups.iter().filter_map(|group| group.model.shared()).for_each(|s| s.announce(systems));
         }
+        for (number, group) in fleet.groups.iter().enumerate() {
+            if let (Some(together), Some(shared)) = (&mut self.together, group.model.shared()) {
+                shared.prototype(&mut together.systems, self.sources.of_prototype());
+            }
+            for index in 0..group.count {
+                let (n, mut path) = (self.nodes.len(), Vec::new());
+                let draw = self.sources.of(n);
+                let mut own = None;
+                let begin = match (&mut self.together, group.model.shared()) {
+                    (Some(Together { systems, .. }), Some(shared)) => {
+                        let (member, begin) = shared.join(n as u32, index, systems, draw);
+                        own = Some(member);
+                        begin
+                    }
+                    _ => group.model.begin(index, draw, &mut path),
+                };
+                self.nodes.push(Node::new(number as u32, start, self.clock.as_mut(), &begin, path));
+                self.tracks.push(group.model.track(index));
+                if let Some(together) = &mut self.together {
+                    together.members.push(own);
+                }
+            }
+        }
+        let due: Vec<_> = self.moving().map(|n| Reverse((self.next_start(n), n as u32))).collect();
+        if let Some(together) = &mut self.together {
+            together.due = due.into();
+        }
+    }
+
+    /// The nodes that decide where they go. What is recorded begins at zero.
+    fn moving(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.nodes.len()).filter(|&n| self.tracks[n].is_none())
+    }
+
+    /// When the next leg of a node starts that is not at rest for others.
+    fn next_start(&self, n: usize) -> Instant {
+        let node = &self.nodes[n];
+        self.clock.as_ref().map_or(node.now, |clock| clock.tick(node.step))
     }
 
     /// Runs all nodes up to zero, and keeps of each the leg that reaches beyond.
     fn warm_up(&mut self) {
-        let start = |node: &Node, clock: &Option<Clock>| match clock {
-            Some(clock) => clock.tick(node.step),
-            None => node.now,
-        };
-        // What is recorded begins at zero.
-        let moving = self.nodes.iter().enumerate().filter(|(_, node)| node.track.is_none());
-        let mut due: BinaryHeap<_> = moving.map(|(n, node)| Reverse((start(node, &self.clock), n))).collect();
+        let mut due: BinaryHeap<_> = self.moving().map(|n| Reverse((self.next_start(n), n))).collect();
         while let Some(Reverse((_, n))) = due.pop() {
-            let leg = self.make_leg(n);
+            let leg = self.make_leg(n).unwrap_or_else(|| unreachable!("nodes on their own never wait"));
             if leg.end > Instant::ZERO {
-                let from = leg.at(Instant::ZERO);
-                self.nodes[n].ready = Some(Leg { start: Instant::ZERO, from, ..leg });
+                self.nodes[n].keep(leg);
             } else {
                 due.push(Reverse((leg.end, n)));
             }
         }
     }
 
-    fn make_leg(&mut self, n: usize) -> Leg {
+    /// The next leg of a node; `None` if it rests until another node wakes it.
+    fn make_leg(&mut self, n: usize) -> Option<Leg> {
         let node = &mut self.nodes[n];
-        if let Some(track) = &mut node.track {
-            return track.next_leg();
+        let (model, times) = &self.groups[node.group as usize];
+        let guide = match &mut self.together {
+            Some(Together { members, systems, .. }) => match &mut members[n] {
+                Some(member) => Guide::Member(&mut **member, systems),
+                None => Guide::Model(&**model),
+            },
+            None => Guide::Model(&**model),
+        };
+        node.make_leg(&mut Rules { guide, times, draw: self.sources.of(n) }, self.clock.as_mut())
+    }
+
+    /// Moves the node whose turn it is, and wakes those that need not wait any longer.
+    fn advance(&mut self) {
+        let Some(Reverse((now, turn))) = self.together.as_mut().and_then(|together| together.due.pop())
+        else {
+            return;
+        };
+        let n = turn as usize;
+        let step = self.nodes[n].step;
+        let leg = self.make_leg(n);
+        let Some(together) = &mut self.together else { return };
+        match leg {
+            Some(leg) => {
+                self.nodes[n].keep(leg);
+                if leg.end < Instant::MAX {
+                    together.due.push(Reverse((leg.end, turn)));
+                }
+            }
+            None => self.nodes[n].waits = Some(now),
         }
-        let model = &*self.models[node.model as usize];
-        let draw = self.sources.of(n);
-        match &mut self.clock {
-            None => node.exact_leg(model, draw),
-            Some(clock) => node.ticked_leg(model, draw, clock),
+        for woken in together.systems.take_woken() {
+            let node = &mut self.nodes[woken as usize];
+            let Some(since) = node.waits.take() else { continue };
+            // In a tick nodes move by number: a node that has moved in this one already moves again in the next.
+            let at = match &self.clock {
+                Some(clock) => {
+                    node.step = step + i64::from(woken < turn);
+                    clock.tick(node.step)
+                }
+                None => {
+                    node.now = now;
+                    now
+                }
+            };
+            node.keep_rest(since, at);
+            together.due.push(Reverse((at, woken)));
+        }
+    }
+
+    /// Moves nodes until the next leg of this one is known. One that waits for others rests at least until the next of
+    /// them moves; that is a leg if it is long enough.
+    fn prepare(&mut self, n: usize) {
+        let Some(together) = &self.together else {
+            if let Some(leg) = self.make_leg(n) {
+                self.nodes[n].ready.push_back(leg);
+            }
+            return;
+        };
+        let next = together.due.peek().map_or(Instant::MAX, |Reverse((next, _))| *next);
+        let node = &mut self.nodes[n];
+        match node.waits {
+            Some(since) if next >= since.saturating_add(AHEAD) => {
+                node.keep_rest(since, next);
+                node.waits = Some(next);
+            }
+            _ => self.advance(),
         }
     }
 }
@@ -135,7 +201,7 @@ impl Motion for Walk {
         self.nodes.len() as u32
     }
     fn bounds(&self) -> (Point, Point) {
-        let all = self.models.iter().map(|model| model.bounds());
+        let all = self.groups.iter().map(|(model, _)| model.bounds());
         all.reduce(|(a, b), (c, d)| {
             (Point::new(a.x.min(c.x), a.y.min(c.y)), Point::new(b.x.max(d.x), b.y.max(d.y)))
         })
@@ -143,114 +209,14 @@ impl Motion for Walk {
     }
     fn next_leg(&mut self, node: NodeId) -> Leg {
         let n = node.0 as usize;
-        match self.nodes[n].ready.take() {
-            Some(leg) => leg,
-            None => self.make_leg(n),
+        if let Some(track) = &mut self.tracks[n] {
+            return track.next_leg();
         }
-    }
-}
-
-impl Node {
-    fn depart(&mut self, model: &dyn Model, draw: &mut dyn super::Draw) {
-        let journey = model.depart(self.spot, draw, &mut self.path);
-        self.path.reverse();
-        self.speed_m_per_s = journey.speed_m_per_s;
-        self.spot = journey.to;
-        self.rest = Rest::None;
-    }
-
-    fn exact_leg(&mut self, model: &dyn Model, draw: &mut dyn super::Draw) -> Leg {
         loop {
-            let (from, start) = (self.at, self.now);
-            let seconds = if let Some(to) = self.path.pop() {
-                self.at = to;
-                from.distance(to) / self.speed_m_per_s
-            } else {
-                match self.rest {
-                    Rest::None => {
-                        self.rest = Rest::Over;
-                        model.pause_s(self.spot, draw)
-                    }
-                    Rest::Known(pause_s) => {
-                        self.rest = Rest::Over;
-                        pause_s
-                    }
-                    Rest::Over | Rest::Until(_) => {
-                        self.depart(model, draw);
-                        continue;
-                    }
-                }
-            };
-            self.now = start.saturating_add(Duration::from_secs_f64(seconds));
-            if self.now > start {
-                return Leg { start, end: self.now, from, to: self.at };
+            if let Some(leg) = self.nodes[n].ready.pop_front() {
+                return leg;
             }
-            // Shorter than a nanosecond: the next leg begins where the last one ended.
-            self.at = from;
+            self.prepare(n);
         }
-    }
-
-    fn ticked_leg(&mut self, model: &dyn Model, draw: &mut dyn super::Draw, clock: &mut Clock) -> Leg {
-        loop {
-            if !self.path.is_empty() {
-                return self.ticked_motion(model, draw, clock);
-            }
-            match self.rest {
-                Rest::Until(until_s) => {
-                    self.rest = Rest::Over;
-                    let start = clock.tick(self.step);
-                    let Some(step) = clock.first_step_at(self.step, until_s) else {
-                        return Leg { start, end: Instant::MAX, from: self.at, to: self.at };
-                    };
-                    if step > self.step {
-                        self.step = step;
-                        return Leg { start, end: clock.tick(step), from: self.at, to: self.at };
-                    }
-                }
-                _ => {
-                    self.depart(model, draw);
-                    // A journey to where the node stands: it has arrived within this step.
-                    if self.path.is_empty() {
-                        self.path.push(self.at);
-                    }
-                }
-            }
-        }
-    }
-
-    /// One leg of motion: all steps that end before the next point, or the one that reaches it.
-    fn ticked_motion(&mut self, model: &dyn Model, draw: &mut dyn super::Draw, clock: &mut Clock) -> Leg {
-        let (from, step) = (self.at, self.step);
-        let ahead_m = self.path.last().map_or(0.0, |next| from.distance(*next));
-        let per_step_m = self.speed_m_per_s * clock.length_s(step);
-        // An `f64` too large for the cast saturates; a speed of zero never arrives.
-        let whole = ((ahead_m / per_step_m).ceil() as i64).saturating_sub(1).min(clock.full_steps(step));
-        let steps = whole.max(1);
-        let mut left_m = per_step_m * steps as f64;
-        self.step = step.saturating_add(steps);
-        let arrived = self.advance(&mut left_m);
-        if arrived {
-            let pause_s = match self.rest {
-                Rest::Known(pause_s) => pause_s,
-                _ => model.pause_s(self.spot, draw),
-            };
-            self.rest = Rest::Until(clock.reading_in_motion(step) + pause_s);
-        }
-        Leg { start: clock.tick(step), end: clock.tick(self.step), from, to: self.at }
-    }
-
-    /// Moves along the path; true if its end is reached, and what is left of the motion is lost.
-    fn advance(&mut self, left_m: &mut f64) -> bool {
-        while let Some(&next) = self.path.last() {
-            let ahead_m = self.at.distance(next);
-            if *left_m < ahead_m {
-                self.at = self.at.toward(next, *left_m / ahead_m);
-                return false;
-            }
-            *left_m -= ahead_m;
-            self.at = next;
-            self.path.pop();
-        }
-        true
     }
 }

@@ -31,7 +31,7 @@ fn walkers(tick: Option<Duration>) -> Contacts {
         pause_s: Bounds::new(0.0, 120.0),
         initial: Initial::StationaryDistribution,
     };
-    let mut fleet = Fleet::new(vec![Group { count: NODES, model: Arc::new(model) }], 7);
+    let mut fleet = Fleet::new(vec![Group::new(NODES, Arc::new(model))], 7);
     fleet.tick = tick;
     let radios = vec![vec![Radio { class: 0, range_m: 80.0 }]; NODES as usize];
     let met = encounters(&mut fleet.walk().unwrap(), &radios, UNTIL, tick);

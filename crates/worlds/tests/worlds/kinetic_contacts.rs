@@ -104,7 +104,7 @@ prop_compose! {
     ) -> Fleet {
         let initial = if stationary { Initial::StationaryDistribution } else { Initial::Uniform };
         let models = models(Bounds::new(low, low + more), Bounds::new(0.0, pause), initial);
-        let groups = models.into_iter().zip(counts).map(|(model, count)| Group { count, model }).collect();
+        let groups = models.into_iter().zip(counts).map(|(model, count)| Group::new(count, model)).collect();
         let draws = if shared { Draws::TheOne { rng_seed: seed as i32 } } else { Draws::PerNode { seed } };
         let tick = ticked.then(|| Duration::from_secs_f64(0.5));
         Fleet { draws, tick, warmup: Duration::from_secs(warmup_s), ..Fleet::new(groups, seed) }

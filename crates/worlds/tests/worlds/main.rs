@@ -20,3 +20,4 @@ mod replies;
 mod skip;
 mod the_one_trajectories;
 mod ticked_motion;
+mod together;

@@ -23,7 +23,7 @@ fn walkers(pause_s: Bounds<f64>) -> RandomWalk {
 }
 
 fn fleet(count: u32, model: impl Model + 'static, seed: u64) -> Fleet {
-    Fleet::new(vec![Group { count, model: Arc::new(model) }], seed)
+    Fleet::new(vec![Group::new(count, Arc::new(model))], seed)
 }
 
 /// Streets 100 m apart, 11 in each direction.

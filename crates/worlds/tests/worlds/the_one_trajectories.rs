@@ -60,7 +60,7 @@ fn meetings(rng_seed: i32, messages: &[Message]) -> Vec<Encounter> {
         draws: Draws::TheOne { rng_seed },
         tick,
         clock_stops: messages.iter().map(|m| Instant::from_secs_f64(m.created_s)).collect(),
-        ..Fleet::new(vec![Group { count: NODES as u32, model: Arc::new(model) }], 0)
+        ..Fleet::new(vec![Group::new(NODES as u32, Arc::new(model))], 0)
     };
     let radios = vec![vec![Radio { class: 0, range_m: 150.0 }]; NODES];
     let mut walk = fleet.walk().expect("sound parameters");

@@ -107,7 +107,7 @@ fn groups() -> Vec<Group> {
         Arc::new(RandomWalk { area: AREA, step_m, speed_m_per_s, pause_s, initial: initial.clone() }),
         Arc::new(Stationary { area: AREA, initial }),
     ];
-    models.into_iter().map(|model| Group { count: 4, model }).collect()
+    models.into_iter().map(|model| Group::new(4, model)).collect()
 }
 
 /// Places of all nodes at all ticks from zero to `ticks`.
