@@ -376,8 +376,10 @@ impl Models {
         let places = read(&bytes, &name).and_then(|places| map.vertices_at(&places, layers, &name));
         places.map_err(|error| {
             let text = error.to_string();
-            let (what, right) = text.rsplit_once(", ").unwrap_or((&text, "change the file or the map"));
-            Error::new(&file.place, what, right)
+            match text.rfind(", expected ") {
+                Some(at) => Error::new(&file.place, &text[..at], &text[at + 2..]),
+                None => Error::new(&file.place, text, "change the file or the map"),
+            }
         })
     }
     fn roads(&mut self, map: &Map) -> Result<Arc<RoadMap>> {

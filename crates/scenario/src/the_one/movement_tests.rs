@@ -166,7 +166,7 @@ fn what_cannot_be_is_refused_with_what_is_accepted() {
     std::fs::write(folder.0.join("off.wkt"), "\nLINESTRING (100 200, 150 200)").unwrap();
     let error = error(&folder.0, &route("Group.routeFile = off.wkt"));
     assert!(
-        error.contains("off.wkt:2: (150, 200) is not on the map; a point of one of its lines"),
+        error.contains("off.wkt:2: (150, 200) is not on the map; expected a point of one of its lines"),
         "{error}"
     );
 }
