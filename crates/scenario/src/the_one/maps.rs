@@ -108,17 +108,6 @@ pub fn samples(space: &Space, before: &Before, files: &Files) -> Result<Built> {
     Ok(recorded(tracks, before.recorded))
 }
 
-/// `ExternalPathMovement`: the nodes of the file are hosts by their addresses.
-pub fn paths(space: &Space, before: &Before, files: &Files) -> Result<Built> {
-    let read = |key, example| -> Result<(String, Arc<[u8]>)> {
-        let MapFile { path, place } = file(&space.need(key, example)?, space)?;
-        Ok((path.display().to_string(), files.read(&path, &place)?))
-    };
-    let (positions, active) = (read("traceFile", "paths.txt")?, read("activeFile", "active.txt")?);
-    let tracks = tracks::paths(&positions.0, &positions.1, Some((&active.0, &active.1)))?;
-    Ok(recorded(tracks, before.nodes))
-}
-
 /// A model, or which of its parameters is wrong.
 type Built = std::result::Result<Mobility, ParameterError>;
 
