@@ -101,9 +101,11 @@ fn many_batches_come_back_in_order() {
 fn a_json_line_has_only_what_its_record_has() {
     let text = String::from_utf8(as_json(&story())).expect("JSON is text");
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines[5], r#"{"time_ns":5,"kind":"started","node":0,"peer":1,"bundle":3}"#);
-    assert_eq!(lines[12], r#"{"time_ns":12,"kind":"sample","node":0,"bytes":1,"seen":"cr=0.1 limit=inf"}"#);
-    assert_eq!(lines[15], r#"{"time_ns":15,"kind":"end"}"#);
+    let reply = r#"{"time_ns":1,"kind":"reply","bundle":3,"why":"pong","reply":4}"#;
+    assert_eq!(lines[1], reply);
+    assert_eq!(lines[6], r#"{"time_ns":6,"kind":"started","node":0,"peer":1,"bundle":3}"#);
+    assert_eq!(lines[13], r#"{"time_ns":13,"kind":"sample","node":0,"bytes":1,"seen":"cr=0.1 limit=inf"}"#);
+    assert_eq!(lines[16], r#"{"time_ns":16,"kind":"end"}"#);
 }
 
 #[test]

@@ -484,7 +484,7 @@ fn all_hosts_of_a_ping_application_ping_one_destination_at_a_time_and_all_answer
     let asked: Vec<_> = setup.replies.iter().map(|reply| setup.bundles[reply.request.0 as usize]).collect();
     // At 550, 1050, ..., 14050 s: 28 times 50, less those to hosts beyond the last.
     let at = |bundle: &lightlag_protocols::dtn::Bundle| bundle.created.as_secs_f64();
-    assert!(asked.len() % 50 == 0 && (500..28 * 50).contains(&asked.len()), "{}", asked.len());
+    assert!(asked.len().is_multiple_of(50) && (500..28 * 50).contains(&asked.len()), "{}", asked.len());
     for round in asked.chunks(50) {
         let first = round[0];
         assert!(round.iter().all(|ping| ping.destination == first.destination && at(ping) == at(&first)));
@@ -515,7 +515,9 @@ fn a_passive_application_only_answers_and_hosts_without_one_do_neither() {
     let points = read(&format!("{WHOLE}{PINGS}{active}")).unwrap().points().unwrap();
     let half = points.list[0].scenario.bundles().unwrap().setup(Seed::Own).unwrap();
     let sources = half.replies.iter().map(|reply| half.bundles[reply.request.0 as usize].source.0);
-    assert!(half.replies.len() % 25 == 0 && sources.clone().count() > 0 && sources.max() == Some(24));
+    assert!(
+        half.replies.len().is_multiple_of(25) && sources.clone().count() > 0 && sources.max() == Some(24)
+    );
     let sizes: std::collections::BTreeSet<u64> =
         half.bundles[half.bundles.len() - half.replies.len()..].iter().map(|pong| pong.size.0).collect();
     assert!(sizes.contains(&1), "the passive ones answer with their own size: {sizes:?}");

@@ -525,7 +525,7 @@ fn traffic_may_ask_for_replies_of_all_or_of_some_nodes() {
         ("reply = \"0 B\"\n", "the reply is empty"),
         ("reply = \"5 kB\"\nreplies = [{ from = \"kiosk\", size = \"1 kB\" }]\n", "give one of them"),
         ("reply = \"50 MB\"\n", "fit in no buffer"),
-        ("replies = [{ from = \"rider\", size = \"1 kB\" }]\n", "no node or group is called \"rider\""),
+        ("replies = [{ from = \"rider\", size = \"1 kB\" }]\n", "no node or group is called `rider`"),
     ] {
         let error = told(&format!("{WHOLE}{more}"));
         assert!(error.contains(what), "{more}: {error}");
