@@ -43,11 +43,13 @@ class Cell:
 
     files: tuple[str, ...]
     then: tuple[str, ...] = ()
+    # Stock files have one traffic for all seeds, by their prefix; others are drawn anew with each seed.
+    one_traffic: bool = False
 
 
 def stock(files: tuple[str, ...], *then: str) -> Cell:
     """A settings file of The ONE itself."""
-    return Cell(files, ("Report.warmup = 0", *then))
+    return Cell(files, ("Report.warmup = 0", *then), one_traffic=True)
 
 
 def of_wdm(name: str, hosts: str, end: int, *then: str) -> Cell:
@@ -61,13 +63,13 @@ SNW = "Group.router = SprayAndWaitRouter"
 STOCK = {
     "default_epidemic": stock((), "Scenario.endTime = 14400", "Group.router = EpidemicRouter"),
     "default_prophet": stock((), "Scenario.endTime = 14400", "Group.router = ProphetRouter"),
-    "default_snw_prefix": stock((), "Scenario.endTime = 14400", SNW),
+    "default_snw_prefix": stock((), "Scenario.endTime = 14400", SNW, "Events1.prefix = M{seed}_"),
     "ex_cluster": stock(("example_settings/cluster_settings.txt",), "Scenario.endTime = 14400"),
     "ex_ping": stock(("example_settings/ping_app_settings.txt",), "Scenario.endTime = 7200"),
     "ex_snw": stock(("example_settings/snw_settings.txt",), "Scenario.endTime = 14400"),
-    "ex_wlan": stock(("example_settings/wlan-interface_settings.txt",), "Scenario.endTime = 3600"),
-    "wdm_demo": of_wdm("Demo_settings", "0,104", 86400),
-    "wdm_mapbased100": of_wdm("MapBasedMovement_settings", "0,100", 21600, "Group1.nrofHosts = 100"),
+    "ex_wlan": stock(("example_settings/wlan-interface.txt",), "Scenario.endTime = 3600"),
+    "wdm_demo": of_wdm("Demo", "0,104", 86400),
+    "wdm_mapbased100": of_wdm("MapBasedMovement", "0,100", 21600, "Group1.nrofHosts = 100"),
 }
 
 
@@ -81,10 +83,10 @@ def measured() -> dict[str, dict[str, list[float]]]:
     return figures
 
 
-def contacts(report: Path) -> tuple[int, float]:
-    """Contacts and their total time from a ConnectivityONEReport; open ones last until its last line."""
+def contacts(report: Path, end: float) -> tuple[int, float]:
+    """Contacts and their total time from a ConnectivityONEReport; open ones last until the end."""
     began: dict[tuple[str, str], float] = {}
-    count, total, now = 0, 0.0, 0.0
+    count, total = 0, 0.0
     for line in report.read_text().splitlines():
         time, _, one, other, change = line.split()[:5]
         now, pair = float(time), (min(one, other), max(one, other))
@@ -93,7 +95,7 @@ def contacts(report: Path) -> tuple[int, float]:
             began[pair] = now
         elif pair in began:
             total += now - began.pop(pair)
-    return count, total + sum(now - start for start in began.values())
+    return count, total + sum(end - start for start in began.values())
 
 
 def run(binary: Path, place: Path, cell: Cell, seed: int) -> dict[str, float] | str:
@@ -101,7 +103,7 @@ def run(binary: Path, place: Path, cell: Cell, seed: int) -> dict[str, float] | 
     with tempfile.TemporaryDirectory() as made:
         reports = "\n".join(
             [
-                *cell.then,
+                *(line.format(seed=seed) for line in cell.then),
                 f"MovementModel.rngSeed = {seed}",
                 "Report.nrofReports = 1",
                 "Report.report1 = ConnectivityONEReport",
@@ -111,13 +113,13 @@ def run(binary: Path, place: Path, cell: Cell, seed: int) -> dict[str, float] | 
         last.write_text(reports + "\n")
         files = [*(cell.files or ("default_settings.txt",)), str(last)]
         own = ["--no-defaults"] if not (place / "default_settings.txt").exists() else []
+        seeded = [] if cell.one_traffic else ["--seed", str(seed)]
         command = [
             str(binary),
             "run",
             *files,
             *own,
-            "--seed",
-            str(seed),
+            *seeded,
             "--json",
             "--no-judge",
             "--out",
@@ -132,7 +134,7 @@ def run(binary: Path, place: Path, cell: Cell, seed: int) -> dict[str, float] | 
         figures = {m: math.nan if summary.get(m) is None else float(summary[m]) for m in MEASURES}
         reports_of = list(Path(made).rglob("*ConnectivityONEReport*"))
         if reports_of:
-            figures["contacts"], figures["contact_time_total"] = contacts(reports_of[0])
+            figures["contacts"], figures["contact_time_total"] = contacts(reports_of[0], summary["sim_time"])
         return figures
 
 
