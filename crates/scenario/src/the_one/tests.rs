@@ -261,8 +261,8 @@ fn every_mistake_is_one_line_with_its_place() {
         ("312.5k", "312.5", "s.txt:7: `wifi.transmitSpeed`: `312.5` is no whole number "),
         (
             "= RandomWaypoint",
-            "= BusMovement",
-            "s.txt:9: `Group.movementModel` is `BusMovement`, which is not supported; ",
+            "= SwarmMovement",
+            "s.txt:9: `Group.movementModel` is `SwarmMovement`, which is not supported; ",
         ),
         (
             "= SprayAndWaitRouter",
