@@ -17,6 +17,7 @@ Routers, congestion mechanisms and congestion controllers of one's own are subcl
 from lightlag import figures
 from lightlag._algorithm import Mechanism, Router, algorithms, parameter
 from lightlag._controller import Controller
+from lightlag._explain import Explanation, explain
 from lightlag._lightlag import (
     COMMIT,
     VERSION,
@@ -62,6 +63,7 @@ __all__ = [
     "Controller",
     "Drop",
     "DropReason",
+    "Explanation",
     "Link",
     "Local",
     "Loss",
@@ -83,6 +85,7 @@ __all__ = [
     "Window",
     "algorithms",
     "compare",
+    "explain",
     "figures",
     "parameter",
     "report",

@@ -10,6 +10,7 @@ from lightlag._lightlag import ScenarioError
 
 SEED_MAX = 2**64 - 1
 THREADS_MAX = 1024
+BUNDLE_MAX = 2**32 - 1
 
 Given = TypeVar("Given")
 
@@ -17,6 +18,11 @@ Given = TypeVar("Given")
 def seed(given: object) -> int | None:
     """A seed; none is the run that settings of The ONE describe."""
     return None if given is None else _whole("seed", "seed", given, SEED_MAX)
+
+
+def bundle(given: object) -> int | None:
+    """The number of a bundle."""
+    return None if given is None else _whole("bundle", "number of a bundle", given, BUNDLE_MAX)
 
 
 def seeds(given: Iterable[object]) -> list[int | None]:

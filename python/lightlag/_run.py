@@ -45,6 +45,8 @@ class Result:
     packets `flow` or `link` stands in the place of `node`."""
     reports: dict[Path, str] = field(repr=False)
     """The ONE's report files, if they were asked for: where its settings want them, and their text."""
+    why: str | None
+    """Why the run created or delivered nothing, in a line; none if it delivered something."""
     version: str
     """Version of Lightlag."""
     commit: str
@@ -107,7 +109,7 @@ def run(
     """
     if not isinstance(scenario, (Scenario, Point)):
         raise _checks.no_scenario(scenario, "give a Scenario or one of its points")
-    point = scenario if isinstance(scenario, Point) else _only_point(scenario)
+    point = scenario if isinstance(scenario, Point) else only_point(scenario)
     number = point.seed if seed is None else _checks.seed(seed)
     wanted: _lightlag.Wanted = {
         "judge": judge,
@@ -135,13 +137,15 @@ def run(
         latencies_s=outcome.latencies_s(),
         series=None if table is None else pl.read_parquet(io.BytesIO(table)),
         reports=dict(outcome.reports()),
+        why=outcome.why(),
         version=_lightlag.VERSION,
         commit=_lightlag.COMMIT,
         _json=outcome.json(),
     )
 
 
-def _only_point(scenario: Scenario) -> Point:
+def only_point(scenario: Scenario) -> Point:
+    """The point of a scenario that is no sweep."""
     points = scenario.points()
     if len(points) == 1:
         return points[0]

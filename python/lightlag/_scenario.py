@@ -179,6 +179,15 @@ class Scenario:
         """
         return self._native.warnings()
 
+    @property
+    def notes(self) -> list[str]:
+        """How each recorded trace of contacts was read: what was joined, extended and dropped, a line each.
+
+        Raises:
+            ScenarioError: As of `points`.
+        """
+        return self._native.notes()
+
     def points(self) -> list[Point]:
         """All experiments: the cross product of all lists, the first list varying slowest.
 

@@ -113,6 +113,17 @@ def test_commands_of_the_docs_that_take_seconds_and_no_network_run() -> None:
         assert done.returncode == 0, f"{words}: {done.stderr}"
 
 
+def test_every_command_of_the_guide_on_explanations_runs(tmp_path: Path) -> None:
+    lightlag = built("lightlag")
+    (tmp_path / "scenarios").symlink_to(TOP / "scenarios")
+    lines = [line for page, line in commands() if page.name == "explain.md"]
+    assert len(lines) == 8
+    for line in lines:
+        words = [str(lightlag), *shlex.split(line, comments=True)[1:]]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{line}: {done.stderr}"
+
+
 def _first_commands() -> list[str]:
     blocks = FENCE.findall((TOP / "docs/guide/daemon.md").read_text())
     first: str = next(block for block in blocks if "lightlagd example" in block)

@@ -24,6 +24,8 @@ pub struct Cli {
 pub enum Verb {
     /// Run one scenario once and print its figures
     Run(Run),
+    /// Explain what became of the bundles of a run: why they were lost, or the life of one
+    Explain(Explain),
     /// Run every point of a scenario with every seed, on all cores; resumes where it was stopped
     Sweep(Sweep),
     /// Compute the most of a scenario's traffic that any mechanism and router can deliver, and how soon
@@ -107,6 +109,38 @@ pub struct Run {
     /// Do not write The ONE's report files that a settings file asks for
     #[arg(long)]
     pub no_reports: bool,
+}
+
+#[derive(Args)]
+pub struct Explain {
+    /// A scenario in TOML or The ONE's settings, which is run again with its seed; or a trace that `run --trace` wrote (.parquet,
+    /// .jsonl, or their folder)
+    #[arg(required = true, value_name = "RUN")]
+    pub files: Vec<PathBuf>,
+    /// The life of one bundle, in sentences, by its number from 0
+    #[arg(long, value_name = "ID", conflicts_with_all = ["lost", "why"], allow_negative_numbers = true, value_parser = number)]
+    pub bundle: Option<u32>,
+    /// Which bundles were lost: causes, sizes, destinations, times, nodes
+    #[arg(long, conflicts_with = "why")]
+    pub lost: bool,
+    /// The figures behind each cause of loss
+    #[arg(long)]
+    pub why: bool,
+    /// Set a key of the scenario, as `--set nodes.walkers.buffer="1 MB"`
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub sets: Vec<(String, String)>,
+    /// Read The ONE's settings without the working directory's default_settings.txt, which The ONE always reads first
+    #[arg(long)]
+    pub no_defaults: bool,
+    /// Seed of movement and traffic [default: the file's first; for The ONE's settings, its very run]
+    #[arg(long, allow_negative_numbers = true, value_parser = seed)]
+    pub seed: Option<u64>,
+    /// Which point, where lists make several, counted from 0
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
+    pub point: Option<usize>,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Args)]
@@ -444,6 +478,10 @@ fn seed(text: &str) -> Result<u64, String> {
 
 fn whole(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| "it is a whole number from 0 on".to_owned())
+}
+
+fn number(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| "it is the number of a bundle, from 0 on".to_owned())
 }
 
 /// More threads than any machine has cores.

@@ -28,6 +28,7 @@ fn main() -> ExitCode {
     }
     let done = match cli.verb {
         Verb::Run(options) => command::run::run(&options),
+        Verb::Explain(options) => command::explain::explain(&options),
         Verb::Sweep(options) => command::sweep::sweep(&options),
         Verb::Bound(options) => command::bound::bound(&options),
         Verb::Compare(options) => command::compare::compare(&options),

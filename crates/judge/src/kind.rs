@@ -11,6 +11,8 @@ kinds! {
     CreatedTwice = "created_twice",
     /// A bundle is created before the application made it.
     CreatedEarly = "created_early",
+    /// A reply is created before its request has arrived, or elsewhere than at the destination of the request.
+    ReplyUnasked = "reply_unasked",
 
     /// A contact begins between two nodes that are in contact.
     ContactTwice = "contact_twice",

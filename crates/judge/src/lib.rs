@@ -32,6 +32,7 @@ use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use link::Links;
 use state::{BundleState, Copies, CopyState, NodeState};
+use std::collections::BTreeMap;
 use table::Slots;
 
 /// Watches a run, or replays its trace, and keeps account of every node, link, bundle and copy.
@@ -43,6 +44,8 @@ pub struct Judge {
     rules: JudgeRules,
     nodes: Vec<NodeState>,
     bundles: Slots<BundleState>,
+    /// Requests by their replies.
+    requests: BTreeMap<BundleId, BundleId>,
     copies: Copies,
     links: Links,
     found: Findings<Kind>,
@@ -55,6 +58,7 @@ impl Judge {
             rules,
             nodes: Vec::new(),
             bundles: Slots::default(),
+            requests: BTreeMap::new(),
             copies: Copies::default(),
             links: Links::default(),
             found: Findings::new(),
@@ -159,9 +163,22 @@ impl Judge {
             self.add(Kind::CreatedTwice, About::Copy(source, id), String::new);
             return;
         }
+        self.check_reply(bundle);
         self.bundles.ensure(u64::from(id.0), || BundleState::new(*bundle));
         if stored {
             self.put(source, bundle, Some(0), true);
+        }
+    }
+    /// A reply is created by the destination of its request, when that has arrived.
+    fn check_reply(&mut self, reply: &Bundle) {
+        let Some(&request) = self.requests.get(&reply.id) else { return };
+        let asked = self.bundles.get(u64::from(request.0)).is_some_and(|request| {
+            let Bundle { source, destination, .. } = request.facts;
+            request.delivered && (source, destination) == (reply.destination, reply.source)
+        });
+        if !asked {
+            let about = About::Copy(reply.source, reply.id);
+            self.add(Kind::ReplyUnasked, about, || format!("it answers bundle {}", request.0));
         }
     }
     /// A copy is stored.
@@ -224,7 +241,7 @@ impl Judge {
         bundle.drop_at(node);
         bundle.copies = bundle.copies.saturating_sub(1);
         let wrong = match reason {
-            DropReason::Overflow => None,
+            DropReason::Overflow | DropReason::Replaced => None,
             DropReason::Expired => (self.found.now < copy.expires).then_some(Kind::ExpiredEarly),
             DropReason::Acknowledged => (!bundle.promised).then_some(Kind::AcknowledgedUndelivered),
             DropReason::HandedOver => {
@@ -298,6 +315,7 @@ impl Observer for Judge {
                 self.delivered(from, to, id, started, (hops, first));
             }
             Record::Gone { node, id, reason, received } => self.gone(node, id, reason, received),
+            Record::Reply { request, reply, .. } => drop(self.requests.insert(reply, request)),
             Record::Created(ref bundle) => self.created(bundle, true),
             Record::Rejected(ref bundle) => self.created(bundle, false),
             Record::ContactUp { a, b, rate, delay } => self.contact_up(a, b, rate, delay),

@@ -1,6 +1,7 @@
 use super::*;
 use lightlag_protocols::dtn::Refusal;
 use lightlag_protocols::dtn::{Propagation, Radio};
+use lightlag_protocols::record::bundles::ReplyKind;
 use proptest::prelude::*;
 
 mod planted;
@@ -292,13 +293,20 @@ fn any_transfer() -> impl Strategy<Value = Record> {
 }
 
 fn any_record() -> impl Strategy<Value = Record> {
-    const REASONS: [DropReason; 4] =
-        [DropReason::Overflow, DropReason::Expired, DropReason::Acknowledged, DropReason::HandedOver];
-    let gone = (any_node(), any_id(), 0..4_usize, any_instant()).prop_map(|(node, id, reason, received)| {
+    const REASONS: [DropReason; 5] = [
+        DropReason::Overflow,
+        DropReason::Expired,
+        DropReason::Acknowledged,
+        DropReason::HandedOver,
+        DropReason::Replaced,
+    ];
+    let gone = (any_node(), any_id(), 0..5_usize, any_instant()).prop_map(|(node, id, reason, received)| {
         Record::Gone { node, id, reason: REASONS[reason], received }
     });
     prop_oneof![
         1 => (any_node(), any::<u64>()).prop_map(|(node, size)| Record::Node { node, buffer: Bytes(size) }),
+        1 => (any_id(), any_id())
+            .prop_map(|(request, reply)| Record::Reply { request, reply, kind: ReplyKind::Response }),
         1 => any_bundle().prop_map(Record::Created),
         1 => any_bundle().prop_map(Record::Rejected),
         2 => any_contact(),

@@ -3,6 +3,7 @@
 pub mod bound;
 pub mod captured;
 pub mod compare;
+pub mod explain;
 pub mod figure;
 pub mod judged;
 pub mod metrics;

@@ -75,7 +75,7 @@ const fn sampled(
 }
 
 /// Of each node that stores bundles; counts are absent while zero.
-pub const NODES: [Sampled; 6] = [
+pub const NODES: [Sampled; 7] = [
     sampled("buffer_used", "B", "", "Bytes of the buffer in use."),
     sampled("buffer_fill", "", "", "Share of the buffer in use."),
     // By `DropReason`.
@@ -88,9 +88,10 @@ pub const NODES: [Sampled; 6] = [
         "Copies deleted so far because their bundle was known to be delivered.",
     ),
     sampled("removed_handed_over", "", "", "Copies given up so far because the next node has one."),
+    sampled("replaced", "", "", "Copies of replies replaced so far by a later one of the same name."),
 ];
-const GONE: usize = 4;
-const _: () = assert!(DropReason::HandedOver as usize == GONE - 1);
+const GONE: usize = 5;
+const _: () = assert!(DropReason::Replaced as usize == GONE - 1);
 
 /// Of each flow or consumer.
 pub const FLOWS: [Sampled; 12] = [

@@ -25,7 +25,7 @@ mod _lightlag {
     #[pymodule_export]
     use crate::hooks::{Bundle, CensusView, Link, LocalView, Replica, StoreView};
     #[pymodule_export]
-    use crate::run::Outcome;
+    use crate::run::{Outcome, explain_trace};
     #[pymodule_export]
     use crate::scenario::{Point, ScenarioFile};
     #[pymodule_export]

@@ -3,6 +3,7 @@
 use crate::error::scenario_error;
 use crate::hooks::catching;
 use lightlag_capture::Where;
+use lightlag_lab::explain::{self, Asked, Explanation};
 use lightlag_lab::metrics::Number;
 use lightlag_lab::run::{self, ContactsCache, Options};
 use lightlag_scenario::{Scenario, Seed};
@@ -34,10 +35,56 @@ pub struct Wanted {
 pub fn run(py: Python<'_>, scenario: &Scenario, seed: Seed, wanted: Wanted) -> PyResult<Outcome> {
     let Wanted { judge, reports, series, trace, capture } = wanted;
     let capture = capture.as_deref().map_or_else(Where::default, Where::parse);
-    let options = Options { judge, reports, series, trace, capture, analysis: None };
+    let options = Options { judge, reports, series, trace, capture, ..Options::default() };
     let done = py.detach(|| catching(|| run::run(scenario, seed, &CACHE, &options)))?;
     let outcome = done.map_err(scenario_error)?;
     Ok(Outcome { seed: scenario.head().seed_number(seed), outcome })
+}
+
+/// What is to be explained of a run.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct AskedOf {
+    bundle: Option<u32>,
+    lost: bool,
+    why: bool,
+}
+
+impl From<AskedOf> for Asked {
+    fn from(asked: AskedOf) -> Self {
+        match asked {
+            AskedOf { bundle: Some(id), .. } => Self::Bundle(id),
+            AskedOf { lost: true, .. } => Self::Lost,
+            AskedOf { why: true, .. } => Self::Why,
+            _ => Self::Summary,
+        }
+    }
+}
+
+/// Text and JSON of an explanation.
+pub type Explained = (String, String);
+
+fn explained(made: lightlag_scenario::Result<Explanation>) -> PyResult<Explained> {
+    let made = made.map_err(scenario_error)?;
+    Ok((made.text, made.json.to_string()))
+}
+
+/// Runs a scenario with a seed and explains the run.
+///
+/// # Errors
+/// What is wrong with the scenario, or the exception of a hook.
+pub fn explain(py: Python<'_>, scenario: &Scenario, seed: Seed, asked: Asked) -> PyResult<Explained> {
+    explained(py.detach(|| catching(|| explain::of_run(scenario, seed, &CACHE, asked, None)))?)
+}
+
+/// Explains the run of a trace: a file or a folder with one.
+///
+/// # Errors
+/// What is wrong with it.
+#[pyfunction]
+pub fn explain_trace(py: Python<'_>, path: PathBuf, asked: AskedOf) -> PyResult<Explained> {
+    let asked = asked.into();
+    explained(py.detach(|| explain::of_trace(&path, asked)))
 }
 
 /// Figures by name.
@@ -78,6 +125,10 @@ impl Outcome {
     /// The figures as the command line prints them.
     fn json(&self) -> String {
         self.outcome.figures.json()
+    }
+    /// Why it created or delivered nothing, if so.
+    fn why(&self) -> Option<String> {
+        self.outcome.figures.why.clone()
     }
     fn latencies_s(&self) -> Vec<f64> {
         self.outcome.figures.latencies.iter().map(|delay| delay.as_secs_f64()).collect()

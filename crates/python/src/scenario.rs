@@ -2,7 +2,7 @@
 
 use crate::algorithms::catalogue;
 use crate::error::scenario_error;
-use crate::run::{Outcome, Wanted};
+use crate::run::{AskedOf, Explained, Outcome, Wanted};
 use lightlag_scenario::Seed;
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
@@ -48,6 +48,10 @@ impl ScenarioFile {
     /// All that the user must know of the scenario, a line each.
     fn warnings(&self) -> PyResult<Vec<String>> {
         Ok(self.known().points().map_err(scenario_error)?.every_warning())
+    }
+    /// How each recorded trace of contacts was read, a line each.
+    fn notes(&self) -> PyResult<Vec<String>> {
+        Ok(self.known().points().map_err(scenario_error)?.notes())
     }
     /// What was read, and what was set since.
     fn text(&self) -> String {
@@ -122,5 +126,9 @@ impl Point {
     /// Runs it; other threads of Python run meanwhile.
     fn run(&self, py: Python<'_>, number: Option<u64>, wanted: Wanted) -> PyResult<Outcome> {
         crate::run::run(py, &self.0.scenario, seed(number), wanted)
+    }
+    /// Runs it and explains the run: text and JSON.
+    fn explain(&self, py: Python<'_>, number: Option<u64>, asked: AskedOf) -> PyResult<Explained> {
+        crate::run::explain(py, &self.0.scenario, seed(number), asked.into())
     }
 }

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Keys whose value is a list in itself.
-pub const LIST_KEYS: &[&str] = &["seeds", "rows", "events", "delays", "maps", "steps", "rates", "active"];
+pub const LIST_KEYS: &[&str] =
+    &["seeds", "rows", "events", "delays", "maps", "steps", "rates", "active", "replies"];
 
 /// More points than anyone means to run.
 const POINTS_MAX: u64 = 100_000;

@@ -13,7 +13,7 @@ use lightlag_protocols::rng::mix;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_worlds::contacts::kinetic;
 use lightlag_worlds::contacts::{Channel, Contact, Contacts, Course, Delay};
-use lightlag_worlds::messages::{Node, Setup};
+use lightlag_worlds::messages::{Node, Reply, Setup};
 use lightlag_worlds::mobility::map::{MapError, RoadMap, wkt};
 use lightlag_worlds::mobility::{
     self, Area, Fleet, GroupContext, Initial, Interest, MobilityError, Model, MoveTimes, Point, Stationary,
@@ -29,6 +29,7 @@ pub struct Seeded<'s> {
     seed: Seed,
     /// The messages of the run; a message's place is its bundle's number.
     pub messages: Vec<Message>,
+    replies: Arc<Vec<Reply>>,
 }
 
 impl Seeded<'_> {
@@ -40,6 +41,7 @@ impl Seeded<'_> {
             contacts: network.surviving(contacts, self.seed),
             plan: Arc::new(network.plan()),
             bundles: Arc::new(self.messages.iter().map(|message| message.bundle).collect()),
+            replies: self.replies.clone(),
             until: network.head.until(),
             seed: self.number(),
             rules: network.rules.clone(),
@@ -85,12 +87,26 @@ impl Seeded<'_> {
         let fleet = self.fleet()?;
         let wrong = |error| wrong_motion(&network.place(), &error);
         let mut walk = fleet.walk().map_err(wrong)?;
-        let encounters = kinetic::encounters(&mut walk, &radios.reach(), until, tick);
-        let pieces = radios.joined(radios.active(encounters, until));
-        let legs = if radios.need_legs() { fleet.legs(until).map_err(wrong)? } else { Vec::new() };
-        let links = pieces.into_iter().map(|(a, b, piece)| {
+        // The ONE looks for contacts after its first tick, and those of its last one do not end.
+        let step = tick.filter(|_| network.movement.draws == Draws::TheOne).unwrap_or_default();
+        let (first, horizon) = (Instant::ZERO.saturating_add(step), until.saturating_add(step));
+        let encounters = kinetic::encounters(&mut walk, &radios.reach(), horizon, tick);
+        let pieces = radios.joined(radios.active(encounters, horizon));
+        let legs = if radios.need_legs() { fleet.legs(horizon).map_err(wrong)? } else { Vec::new() };
+        let links = pieces.into_iter().filter_map(|(a, b, mut piece)| {
+            piece.start = piece.start.max(first);
+            if piece.start >= piece.end.min(until) {
+                return None;
+            }
             let channel = radios.channel(&piece, a, b, &legs);
-            Link { a, b, start: piece.start, end: piece.end, forward: channel.clone(), backward: channel }
+            Some(Link {
+                a,
+                b,
+                start: piece.start,
+                end: piece.end,
+                forward: channel.clone(),
+                backward: channel,
+            })
         });
         Ok(links.collect())
     }
@@ -134,7 +150,8 @@ impl Seeded<'_> {
     }
     /// In The ONE the clock stands at the last event while nodes move, which can shorten a pause.
     fn clock_stops(&self) -> Vec<Instant> {
-        let mut stops: Vec<Instant> = self.messages.iter().map(|message| message.bundle.created).collect();
+        let created = self.messages.iter().map(|message| message.bundle.created);
+        let mut stops: Vec<Instant> = created.filter(|at| *at < Instant::MAX).collect();
         for told in self.network.contacts.iter().flat_map(|source| source.list.iter()) {
             stops.extend([told.start, told.end]);
         }
@@ -157,7 +174,8 @@ impl BundleNetwork {
     /// # Errors
     /// More messages than a run can carry.
     pub fn seeded(&self, seed: Seed) -> Result<Seeded<'_>> {
-        Ok(Seeded { network: self, seed, messages: traffic::messages(self, seed)? })
+        let (messages, replies) = traffic::messages(self, seed)?;
+        Ok(Seeded { network: self, seed, messages, replies: Arc::new(replies) })
     }
     /// All that a run needs.
     ///
@@ -329,6 +347,9 @@ impl Models {
     fn model(&mut self, mobility: &Mobility, nodes: u32) -> Result<Arc<dyn Model>> {
         let mut context =
             GroupContext { nodes, warmup_s: self.warmup_s, layers: u32::MAX, ..GroupContext::default() };
+        if let Some(tracks) = &mobility.tracks {
+            context.tracks.clone_from(&tracks.list);
+        }
         if let Some(files) = &mobility.map {
             let map = self.roads(files)?;
             context.layers = layers(&files.allowed);
@@ -355,8 +376,10 @@ impl Models {
         let places = read(&bytes, &name).and_then(|places| map.vertices_at(&places, layers, &name));
         places.map_err(|error| {
             let text = error.to_string();
-            let (what, right) = text.rsplit_once(", ").unwrap_or((&text, "change the file or the map"));
-            Error::new(&file.place, what, right)
+            match text.rfind(", expected ") {
+                Some(at) => Error::new(&file.place, &text[..at], &text[at + 2..]),
+                None => Error::new(&file.place, text, "change the file or the map"),
+            }
         })
     }
     fn roads(&mut self, map: &Map) -> Result<Arc<RoadMap>> {

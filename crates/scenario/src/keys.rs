@@ -238,9 +238,17 @@ keys! {
         prefix: Text, "Start of the names of bundles; it names the random stream.";
         start: TIME, "When the first interval begins.";
         end: TIME, "When the last bundle may be created.";
-        shape: Word(&["pairs", "burst", "one_from_each", "one_to_each"]), "Which sources send to which destinations.";
+        shape: Word(&["pairs", "burst", "one_from_each", "one_to_each", "ping"]), "Which sources send to which destinations.";
+        reply: SIZE, "Size of the bundle that a destination sends back when one first arrives.";
+        replies: List(&Table(REPLY)), "In place of `reply`: sizes by the node that replies; others do not.";
+        reply_as: Word(&["response", "pong"]), "Who replies: the node, or a ping application, as in The ONE.";
         events: List(&Table(EVENT)), "Bundles one by one.";
         file: Text, "A file with lines of bundles as The ONE writes them.";
+    }
+    /// Of the replies of some nodes.
+    REPLY {
+        size: SIZE, "Size of a reply.";
+        from: FREE, "Who replies: a node, a group or a range of nodes.";
     }
     /// Of a bundle that is listed.
     EVENT {
@@ -326,6 +334,12 @@ keys! {
     INTEREST {
         file: Text, "A WKT file with the points, in the coordinates of the map.";
         share: SHARE, "Share of all journeys that go to one of them.";
+    }
+    /// Of a mobility model that follows recorded positions, beside its parameters.
+    TRACKS {
+        positions: Text, "A file of positions, relative to the scenario's folder.";
+        format: Word(&["samples", "paths"]), "Lines `time id x y`, or lines `id time,x,y time,x,y ...`; each after a header.";
+        active: Text, "A file of lines `id start end`: when nodes follow their paths; without it, always.";
     }
     /// Of a delay over time.
     DELAY {

@@ -60,6 +60,7 @@ mod schema;
 mod skip;
 mod the_one;
 mod toml_file;
+mod tracks;
 mod traffic;
 mod tree;
 
@@ -67,7 +68,7 @@ pub use build::Seeded;
 pub use catalogue::{Algorithms, Build, Catalogue, Entry, Kind};
 pub use error::{Error, Place, Result, Wrong, suggestion};
 pub use failures::Failures;
-pub use file::{Ignored, Point, Points, ScenarioFile, Skipped, Source};
+pub use file::{Ignored, Point, Points, ScenarioFile, Skipped, Source, notes};
 pub use files::{FILE_BYTES_MAX, open as open_file};
 pub use lightlag_protocols::units::parse as quantity;
 pub use model::*;

@@ -5,11 +5,13 @@ use super::error::Place;
 use super::failures::Failures;
 use super::quantity::Bounds;
 pub use super::radios::{Activity, Radio};
+use super::tracks::Tracks;
 use crate::budget::Estimate;
 use crate::names::NameNetwork;
 use crate::packets::Network;
 use lightlag_protocols::dtn::{Bundle, CONTACT_PLAN, Mechanism, NodePolicy, Parameters, Router};
 use lightlag_protocols::parameter::{ParameterError, Value};
+use lightlag_protocols::record::bundles::ReplyKind;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
 use lightlag_worlds::contacts::{Channel, Delay};
@@ -18,6 +20,7 @@ use lightlag_worlds::mobility;
 use lightlag_worlds::mobility::map::MapOptions;
 use lightlag_worlds::mobility::map::osm::OsmOptions;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -141,6 +144,8 @@ pub struct Mobility {
     pub routes: Option<MapFile>,
     /// Places that its nodes visit more often, if it is a model with [`mobility::Input::PointsOfInterest`].
     pub interest: Vec<PointsOfInterest>,
+    /// Recorded positions, if it is a model with [`mobility::Input::Tracks`].
+    pub tracks: Option<Arc<Tracks>>,
     /// Files of places by key, if it is a model with [`mobility::Input::Places`].
     pub places: BTreeMap<&'static str, MapFile>,
     /// Probabilities, if it is a model with [`mobility::Input::Chances`].
@@ -179,6 +184,7 @@ impl Mobility {
             interest: Vec::new(),
             places: BTreeMap::new(),
             chances: Vec::new(),
+            tracks: None,
         })
     }
 }
@@ -266,10 +272,28 @@ pub struct Traffic {
     pub name: String,
     /// Where it stands in the file.
     pub place: Place,
-    /// Lifetime of its messages; none: the source group's.
+    /// Lifetime of its messages and of the replies to them; none: that of the group which creates them.
     pub lifetime: Option<Duration>,
+    /// How destinations answer; none: not at all.
+    pub replies: Option<Replies>,
     /// What it creates when.
     pub kind: TrafficKind,
+}
+
+/// What destinations create when a message first arrives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replies {
+    /// Which nodes reply, and sizes of their replies.
+    pub by: Vec<(Range<u32>, Bytes)>,
+    /// Who creates them.
+    pub kind: ReplyKind,
+}
+
+impl Replies {
+    /// Size of the reply of a node, if it replies.
+    pub fn size(&self, node: u32) -> Option<Bytes> {
+        self.by.iter().find(|(nodes, _)| nodes.contains(&node)).map(|(_, size)| *size)
+    }
 }
 
 /// What a traffic source creates when.
@@ -320,6 +344,8 @@ pub struct Generator {
     pub end: Instant,
     /// Whose draws.
     pub draws: Draws,
+    /// Seeds the draws in place of the prefix.
+    pub seed: Option<i32>,
 }
 
 /// Who sends to whom.
@@ -333,6 +359,9 @@ pub enum Shape {
     OneFromEach,
     /// Every destination once, in random order.
     OneToEach,
+    /// All sources at once to one destination each, again after each interval, without end: The ONE's ping application.
+    /// There all sources draw the same destination, themselves included.
+    Ping,
 }
 
 /// Time between messages.
@@ -346,7 +375,7 @@ pub enum Interval {
     Exponential(Duration),
 }
 
-/// A message of a run.
+/// A message of a run. Replies have [`Instant::MAX`] as the time of their creation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     /// Its name.

@@ -50,6 +50,7 @@ pub const MOBILITY: Models = Models {
             [Input::Map] => keys::MAP,
             [Input::Map, Input::Routes] => keys::MAP_AND_ROUTES,
             [Input::Map, Input::PointsOfInterest] => keys::MAP_AND_INTEREST,
+            [Input::Tracks] => keys::TRACKS,
             [Input::Map, Input::Places(_)] => keys::MAP_AND_DAY,
             [Input::Map, Input::Chances] => keys::MAP_AND_CHANCES,
             inputs => unreachable!("no keys are declared for {inputs:?}"),

@@ -12,6 +12,7 @@ use lightlag_protocols::math;
 use lightlag_protocols::rng::{Stream, mix};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
+use lightlag_worlds::messages::Reply;
 use std::collections::BTreeSet;
 
 /// More messages than any run means to create.
@@ -22,25 +23,27 @@ pub fn java_hash(text: &str) -> i32 {
     text.encode_utf16().fold(0_i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)))
 }
 
-/// All messages of a run, in order of creation; what is created at one instant, in order of sources.
+/// All messages of a run, in order of creation; what is created at one instant, in order of sources. Then the messages that
+/// answer them when they arrive.
 ///
 /// # Errors
 /// A source that creates more than any run can carry.
-pub fn messages(scenario: &BundleNetwork, seed: Seed) -> Result<Vec<Message>> {
+pub fn messages(scenario: &BundleNetwork, seed: Seed) -> Result<(Vec<Message>, Vec<Reply>)> {
     let until = scenario.head.until();
-    let mut all: Vec<(ListedMessage, Option<Duration>)> = Vec::new();
+    let mut all: Vec<(ListedMessage, &Traffic)> = Vec::new();
     for traffic in &scenario.traffic {
         let created = match &traffic.kind {
             TrafficKind::Random(generator) => {
                 let dice = Dice::new(generator, seed, scenario.head.seed_number(seed));
-                generate(generator, dice, until, &traffic.place, scenario.node_count())?
+                let limits = Limits { until, tick: scenario.rules.tick, nodes: scenario.node_count() };
+                generate(generator, dice, limits, &traffic.place)?
             }
             TrafficKind::Listed(list) => list.iter().filter(|message| message.at <= until).cloned().collect(),
         };
         if all.len() + created.len() > MESSAGES_MAX {
             return Err(too_many(&traffic.place));
         }
-        all.extend(created.into_iter().map(|message| (message, traffic.lifetime)));
+        all.extend(created.into_iter().map(|message| (message, traffic)));
     }
     all.sort_by_key(|(message, _)| message.at);
     // Who has vanished has no applications either.
@@ -51,23 +54,45 @@ pub fn messages(scenario: &BundleNetwork, seed: Seed) -> Result<Vec<Message>> {
         .iter()
         .flat_map(|group| std::iter::repeat_n(group.lifetime, group.nodes.len()))
         .collect();
-    Ok(all
-        .into_iter()
-        .zip(0..)
-        .map(|((message, of_source), id)| {
-            let of_group = lifetimes.get(message.from as usize).copied().flatten();
-            let lifetime = message.lifetime.or(of_source).or(of_group).unwrap_or(Duration::MAX);
-            let bundle = Bundle {
-                id: BundleId(id),
-                source: NodeId(message.from),
-                destination: NodeId(message.to),
-                size: message.size,
-                created: message.at,
-                expires: message.at.saturating_add(lifetime),
-            };
-            Message { name: message.name, bundle }
-        })
-        .collect())
+    let lifetime_at = |node: u32, of_source: Option<Duration>| {
+        let of_group = lifetimes.get(node as usize).copied().flatten();
+        of_source.or(of_group).unwrap_or(Duration::MAX)
+    };
+    let mut messages = Vec::with_capacity(all.len());
+    let mut answered = Vec::new();
+    for ((message, source), id) in all.into_iter().zip(0..) {
+        let lifetime = lifetime_at(message.from, message.lifetime.or(source.lifetime));
+        let bundle = Bundle {
+            id: BundleId(id),
+            source: NodeId(message.from),
+            destination: NodeId(message.to),
+            size: message.size,
+            created: message.at,
+            expires: message.at.saturating_add(lifetime),
+        };
+        if let Some(replies) = &source.replies
+            && let Some(size) = replies.size(message.to)
+        {
+            let lifetime = lifetime_at(message.to, source.lifetime);
+            answered.push((size, Reply { request: bundle.id, kind: replies.kind, lifetime }));
+        }
+        messages.push(Message { name: message.name, bundle });
+    }
+    let replies = answered.iter().map(|(_, reply)| *reply).collect();
+    for (size, reply) in answered {
+        let request = &messages[reply.request.0 as usize];
+        let Bundle { source, destination, .. } = request.bundle;
+        let bundle = Bundle {
+            id: BundleId(messages.len() as u32),
+            source: destination,
+            destination: source,
+            size,
+            created: Instant::MAX,
+            expires: Instant::MAX,
+        };
+        messages.push(Message { name: format!("R_{}", request.name), bundle });
+    }
+    Ok((messages, replies))
 }
 
 fn too_many(place: &Place) -> Error {
@@ -86,7 +111,7 @@ enum Dice {
 
 impl Dice {
     fn new(generator: &Generator, seed: Seed, number: u64) -> Self {
-        let hash = i64::from(java_hash(&generator.prefix)) as u64;
+        let hash = i64::from(generator.seed.unwrap_or_else(|| java_hash(&generator.prefix))) as u64;
         match (generator.draws, seed) {
             (Draws::TheOne, Seed::Own) => Self::Java(Random::with_seed(hash)),
             (Draws::TheOne, Seed::Number(_)) => Self::Java(Random::with_seed(mix(mix(number) ^ hash))),
@@ -141,6 +166,14 @@ impl Dice {
     }
 }
 
+/// What bounds the messages of a run.
+#[derive(Clone, Copy)]
+struct Limits {
+    until: Instant,
+    tick: Option<Duration>,
+    nodes: u32,
+}
+
 /// A generator at work.
 struct Source<'a> {
     generator: &'a Generator,
@@ -171,29 +204,27 @@ impl Source<'_> {
         if from.max(to) >= self.nodes {
             return Ok(());
         }
-        self.created.push(ListedMessage {
-            name: format!("{}{}", self.generator.prefix, self.count),
-            at: self.next,
-            from,
-            to,
-            size: Bytes(size),
-            lifetime: None,
-        });
+        let name = match (self.generator.shape, self.generator.draws) {
+            // Named as in The ONE, by the rounded second and the address.
+            (Shape::Ping, Draws::TheOne) => {
+                format!("{}{}-{from}", self.generator.prefix, (self.next.as_secs_f64() + 0.5).floor())
+            }
+            _ => format!("{}{}", self.generator.prefix, self.count),
+        };
+        self.created.push(ListedMessage { name, at: self.next, from, to, size: Bytes(size), lifetime: None });
         Ok(())
     }
 }
 
-fn generate(
-    generator: &Generator,
-    dice: Dice,
-    until: Instant,
-    place: &Place,
-    nodes: u32,
-) -> Result<Vec<ListedMessage>> {
+fn generate(generator: &Generator, dice: Dice, limits: Limits, place: &Place) -> Result<Vec<ListedMessage>> {
+    let Limits { until, tick, nodes } = limits;
     let (next, last, created) = (generator.start, until, Vec::new());
     let mut source = Source { generator, dice, next, last, created, count: 0, nodes, place };
-    source.advance();
+    if generator.shape != Shape::Ping {
+        source.advance();
+    }
     match generator.shape {
+        Shape::Ping => pings(&mut source, tick)?,
         Shape::Pairs => pairs(&mut source)?,
         Shape::Burst => bursts(&mut source)?,
         Shape::OneFromEach => one_each(&mut source, &generator.from, false)?,
@@ -229,6 +260,40 @@ fn bursts(source: &mut Source) -> Result<()> {
         source.last = source.last.min(generator.end);
     }
     Ok(())
+}
+
+/// All sources ping at the first tick at which their interval has passed since they last did. As in The ONE, each has
+/// the same numbers to draw, and may draw itself.
+fn pings(source: &mut Source, tick: Option<Duration>) -> Result<()> {
+    let generator = source.generator;
+    let rounded = |at: Instant| match tick {
+        // Nothing happens before the first tick.
+        Some(tick) => at.round_up(tick).max(Instant::ZERO + tick),
+        None => at.max(Instant::ZERO),
+    };
+    loop {
+        let step = match &generator.interval {
+            // Bounds that are equal are no draw.
+            Interval::Uniform(bounds) if bounds.low == bounds.high => bounds.low,
+            interval => source.dice.interval(interval),
+        };
+        source.next = rounded(source.next.saturating_add(step));
+        source.last = source.last.min(generator.end);
+        if !source.open() {
+            return Ok(());
+        }
+        let shared = source.dice.pick(&generator.to);
+        for &from in &generator.from {
+            let mut to = shared;
+            if generator.draws == Draws::Lightlag {
+                to = source.dice.pick(&generator.to);
+                while to == from {
+                    to = source.dice.pick(&generator.to);
+                }
+            }
+            source.create(from, to)?;
+        }
+    }
 }
 
 /// One message for each of `each`, its other end drawn. As The ONE: one that meets itself is
@@ -310,22 +375,28 @@ pub fn check_fit(traffic: &Traffic, size: Bytes, groups: &[Group]) -> Result<()>
 }
 
 impl Traffic {
-    /// The smallest message that it can create.
+    /// Sizes of replies.
+    fn replies(&self) -> impl Iterator<Item = Bytes> {
+        self.replies.iter().flat_map(|replies| replies.by.iter().map(|(_, size)| *size))
+    }
+    /// The smallest message that it can create, or that answers one.
     pub fn smallest(&self) -> Bytes {
-        match &self.kind {
+        let created = match &self.kind {
             TrafficKind::Random(generator) => Bytes(generator.size.low),
             TrafficKind::Listed(list) => list.iter().map(|message| message.size).min().unwrap_or_default(),
-        }
+        };
+        self.replies().fold(created, Bytes::min)
     }
-    /// The largest message that it can create.
+    /// The largest message that it can create, or that answers one.
     pub fn largest(&self) -> Bytes {
-        match &self.kind {
+        let created = match &self.kind {
             TrafficKind::Random(generator) => {
                 let Generator { size, .. } = generator;
                 Bytes(if size.high > size.low { size.high - 1 } else { size.low })
             }
             TrafficKind::Listed(list) => list.iter().map(|message| message.size).max().unwrap_or_default(),
-        }
+        };
+        self.replies().fold(created, Bytes::max)
     }
 }
 
@@ -345,12 +416,14 @@ mod tests {
             start: Instant::ZERO,
             end: Instant::MAX,
             draws: Draws::TheOne,
+            seed: None,
         }
     }
     fn run(generator: &Generator, seed: Seed) -> Vec<ListedMessage> {
         let number = if let Seed::Number(number) = seed { number } else { 0 };
         let dice = Dice::new(generator, seed, number);
-        generate(generator, dice, Instant::from_secs(14_400), &Place::File("f".into()), 50).unwrap()
+        let limits = Limits { until: Instant::from_secs(14_400), tick: None, nodes: 50 };
+        generate(generator, dice, limits, &Place::File("f".into())).unwrap()
     }
 
     #[test]

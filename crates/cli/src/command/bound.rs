@@ -1,6 +1,6 @@
 //! `lightlag bound`.
 
-use super::{print_warnings, read, seeds, text};
+use super::{print_warnings, read, seeds, tell_traces, text};
 use crate::args::Bound;
 use crate::output::{Done, print};
 use lightlag_lab::bound::{ARCS_MAX, table};
@@ -12,7 +12,9 @@ pub fn bound(options: &Bound) -> Done {
     let file = read(&options.source)?;
     let seeds = seeds(options.seeds.as_deref(), &file)?;
     let table = table(&file, &text(&file), &seeds)?;
-    print_warnings(&file.points()?);
+    let points = file.points()?;
+    print_warnings(&points);
+    tell_traces(&points.list);
     if table.too_large > 0 {
         let (some, all) = (table.too_large, table.results.rows.len());
         eprintln!(

@@ -8,10 +8,12 @@ pub mod compare;
 mod controller;
 pub mod emulate;
 mod emulate_packets;
+pub mod explain;
 pub mod list;
 pub mod names;
 mod pacing;
 mod plan;
+mod progress;
 mod record;
 pub mod report;
 pub mod run;
@@ -25,7 +27,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lightlag_lab::sweep::seed_list;
 use lightlag_node::Error;
 use lightlag_protocols::units::Bytes;
-use lightlag_scenario::{Point, Points, Scenario, ScenarioFile, Seed, Wrong, quantity};
+use lightlag_scenario::{Point, Points, ScenarioFile, Seed, Wrong, notes, quantity};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
 
@@ -46,16 +48,7 @@ fn print_warnings(points: &Points) {
 
 /// Reports once how each recorded trace of contacts was read.
 fn tell_traces<'a>(points: impl IntoIterator<Item = &'a Point>) {
-    let mut told: Vec<&str> = Vec::new();
-    for point in points {
-        let Scenario::Bundles(network) = &point.scenario else { continue };
-        for note in network.contacts.iter().filter_map(|source| source.note.as_deref()) {
-            if !told.contains(&note) {
-                eprintln!("{note}");
-                told.push(note);
-            }
-        }
-    }
+    notes(points).iter().for_each(|note| eprintln!("{note}"));
 }
 
 /// The scenario as written, followed by the keys set on the command line.

@@ -1,5 +1,6 @@
 //! `lightlag run`.
 
+use super::progress::Shown;
 use super::{print_warnings, read, tell_traces};
 use crate::args::Run;
 use crate::output::{Done, Failure, make_folder, print, tell_violations, write_file};
@@ -7,17 +8,14 @@ use lightlag_capture::Where;
 use lightlag_lab::metrics::Part;
 use lightlag_lab::results::{number, table_text};
 use lightlag_lab::run::{ContactsCache, Options, Outcome, run as run_one};
-use lightlag_scenario::{Point, Scenario, Seed};
+use lightlag_scenario::{Point, Scenario, ScenarioFile, Seed};
 
 pub fn run(options: &Run) -> Done {
     let file = read(&options.source)?;
     let mut points = file.points()?;
     let count = points.list.len();
-    let point = choose(std::mem::take(&mut points.list), options)?;
-    let seed = match options.seed {
-        Some(number) => Seed::Number(number),
-        None => file.seeds()?.first().copied().unwrap_or(Seed::Own),
-    };
+    let point = choose(std::mem::take(&mut points.list), options.point)?;
+    let seed = first_seed(options.seed, &file)?;
     let wanted = Options {
         judge: !options.no_judge,
         // A settings file of The ONE yields its report files; TOML scenarios yield files where asked.
@@ -25,24 +23,27 @@ pub fn run(options: &Run) -> Done {
         series: options.out.is_some(),
         trace: options.trace.clone(),
         capture: options.capture.as_deref().map_or_else(Where::default, Where::parse),
-        analysis: None,
+        ..Options::default()
     };
     if let Some(folder) = &options.out {
         make_folder(folder)?;
     }
-    if count > 1 && options.point.is_none() {
-        eprintln!(
-            "the scenario's lists make {count} points; this runs the first (--point N chooses, `lightlag sweep` runs all)"
-        );
-    }
+    tell_points(count, options.point);
     print_warnings(&points);
     tell_traces([&point]);
     tell_plan(&point.scenario);
-    let mut outcome = run_one(&point.scenario, seed, &ContactsCache::default(), &wanted)?;
+    let shown = Shown::start(&point.scenario);
+    let wanted = Options { progress: shown.progress(), ..wanted };
+    let outcome = run_one(&point.scenario, seed, &ContactsCache::default(), &wanted);
+    drop(shown);
+    let mut outcome = outcome?;
     outcome.figures.warnings = points.every_warning();
     let head = point.scenario.head();
     write_files(options, &outcome, &head.name, head.seed_number(seed))?;
     print(&if options.json { outcome.figures.json() + "\n" } else { table(&outcome) })?;
+    if let Some(why) = &outcome.figures.why {
+        eprintln!("{why}");
+    }
     tell_violations(&head.name, &outcome.violations, outcome.violations_total)
 }
 
@@ -55,9 +56,27 @@ fn tell_plan(scenario: &Scenario) {
     }
 }
 
-fn choose(mut points: Vec<Point>, options: &Run) -> Result<Point, Failure> {
+/// Reports that other points are not run.
+pub(super) fn tell_points(count: usize, point: Option<usize>) {
+    if count > 1 && point.is_none() {
+        eprintln!(
+            "the scenario's lists make {count} points; this runs the first (--point N chooses, `lightlag sweep` runs all)"
+        );
+    }
+}
+
+/// The seed of `--seed`, or else the file's first.
+pub(super) fn first_seed(number: Option<u64>, file: &ScenarioFile) -> Result<Seed, Failure> {
+    Ok(match number {
+        Some(number) => Seed::Number(number),
+        None => file.seeds()?.first().copied().unwrap_or(Seed::Own),
+    })
+}
+
+/// The point of `--point`, or else the first.
+pub(super) fn choose(mut points: Vec<Point>, point: Option<usize>) -> Result<Point, Failure> {
     let count = points.len();
-    match options.point {
+    match point {
         Some(index) if index < count => Ok(points.swap_remove(index)),
         Some(index) => {
             Err(Failure::Input(format!("--point {index}: the scenario has points 0 to {}", count - 1)))

@@ -4,7 +4,7 @@ use super::{print_warnings, read, seeds, tell_traces, text};
 use crate::args::Sweep;
 use crate::output::{Done, judged, print};
 use lightlag_lab::results::{SHOWN, SHOWN_OF_PACKETS, SUMMARY_FILE, terminal_table};
-use lightlag_lab::sweep::Plan;
+use lightlag_lab::sweep::{Plan, Swept};
 use lightlag_scenario::Points;
 use std::path::PathBuf;
 
@@ -29,7 +29,28 @@ pub fn sweep(options: &Sweep) -> Done {
         let packets = done.results.rows.iter().any(|row| row.metric("goodput_bit_per_s").is_some());
         let shown = if packets { SHOWN_OF_PACKETS } else { SHOWN };
         print(&(terminal_table(&done.results, &shown) + "\n"))?;
+        tell_nothing(&done, list.len());
         eprintln!("results in {}", out.display());
     }
     judged(done.violations)
+}
+
+/// Points that may be named one by one.
+const NAMED: usize = 10;
+
+/// Why points delivered nothing.
+fn tell_nothing(done: &Swept, points: usize) {
+    for (point, why) in done.nothing.iter().take(NAMED) {
+        let rows = done.results.points();
+        let values = rows.iter().map(|point| &point.rows[0]).find(|row| row.point == *point);
+        let values =
+            values.into_iter().flat_map(|row| &row.values).map(|(name, value)| format!("{name} = {value}"));
+        let values: Vec<String> = values.collect();
+        let place =
+            if points > 1 { format!("point {point} ({}): ", values.join(", ")) } else { String::new() };
+        eprintln!("{place}{why}");
+    }
+    if done.nothing.len() > NAMED {
+        eprintln!("{} more points delivered nothing; summary.json says why", done.nothing.len() - NAMED);
+    }
 }

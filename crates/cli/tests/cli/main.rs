@@ -6,6 +6,7 @@ mod bounds;
 mod bundles;
 mod captures;
 mod emulate;
+mod explain;
 mod floods;
 mod house;
 mod large_files;

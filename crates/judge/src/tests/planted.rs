@@ -10,6 +10,9 @@ fn planted() -> Vec<(Kind, Story)> {
 
 fn time_and_names() -> Vec<(Kind, Story)> {
     let node = |node| Record::Node { node, buffer: Bytes(1) };
+    let answers = Record::Reply { request: M, reply: N, kind: ReplyKind::Response };
+    let reply = Bundle { expires: at(200.0), ..bundle(9.0, N) };
+    let unasked = at_b().then(8.5, answers).then(9.0, Record::Created(reply));
     let early = Bundle { expires: at(200.0), ..bundle(50.0, N) };
     vec![
         (Kind::TimeBackwards, over(at_b().sample(9.0, C, 0).sample(8.5, C, 0))),
@@ -22,6 +25,7 @@ fn time_and_names() -> Vec<(Kind, Story)> {
         (Kind::UnknownBundle, over(at_b().gone(9.0, A, N, DropReason::Overflow, 1.0))),
         (Kind::CreatedTwice, over(at_b().create(9.0, M))),
         (Kind::CreatedEarly, over(at_b().then(9.0, Record::Created(early)))),
+        (Kind::ReplyUnasked, over(unasked)),
     ]
 }
 

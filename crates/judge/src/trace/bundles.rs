@@ -12,7 +12,7 @@ crate::row! {
     Row {
         /// When, in nanoseconds.
         time_ns: i64,
-        /// What happened: node, created, rejected, contact_up, rate, contact_down, started, aborted, sent,
+        /// What happened: node, reply, created, rejected, contact_up, rate, contact_down, started, aborted, sent,
         /// stored, delivered, refused, control, gone, sample, position, end.
         kind: Text,
         /// The node, the sender, the source, or one end of a contact.
@@ -49,6 +49,8 @@ crate::row! {
         peer_name: Option<String>,
         /// Name of the node that holds this copy of the bundle after the row; empty where the copy is gone.
         holder: Option<String>,
+        /// The bundle that answers `bundle`, of a `reply`.
+        reply: Option<u32>,
         /// Metres to the east of the origin, of a `position`.
         x_m: Option<f64>,
         /// Metres to the north of the origin, of a `position`.
@@ -59,6 +61,7 @@ crate::row! {
 events! {
     Row of Record;
     "node" => Node { node, buffer }: node = node, bytes = buffer;
+    "reply" => Reply { request, reply, kind }: bundle = request, reply = reply, why = kind;
     "created" => Created(bundle): * = bundle;
     "rejected" => Rejected(bundle): * = bundle;
     "contact_up" => ContactUp { a, b, rate, delay }:

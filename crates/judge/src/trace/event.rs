@@ -1,11 +1,12 @@
 //! Events as rows: each kind is declared once, with the columns of its fields, and is written and read by that.
 
-use super::names::{REASONS, REFUSALS, REFUSED, WHYS, name, observation, of_observation, value};
+use super::names::{REASONS, REFUSALS, REFUSED, REPLIES, WHYS, name, observation, of_observation, value};
 use super::{Text, TraceRow};
 use crate::packets::{WHATS, What};
 use lightlag_protocols::dtn::{BundleId, DropReason, NodeId, Observation, Refusal};
 use lightlag_protocols::link::DropCause;
 use lightlag_protocols::ndn::{Prefix, Refused};
+use lightlag_protocols::record::bundles::ReplyKind;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::ranges::Range;
 use lightlag_protocols::transport::tcp::{SACK_BLOCKS_MAX, Sack};
@@ -195,6 +196,7 @@ named! {
     DropReason, "reason", REASONS;
     Refusal, "refusal", REFUSALS;
     DropCause, "reason", WHYS;
+    ReplyKind, "kind of reply", REPLIES;
     Refused, "reason", REFUSED;
     What, "packet", WHATS;
 }

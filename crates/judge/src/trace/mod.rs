@@ -96,7 +96,7 @@ fn one_line(error: impl std::fmt::Display) -> TraceError {
 
 /// The events of a trace, in order. After an error there are no more.
 pub struct Events<R> {
-    rows: Box<dyn Iterator<Item = Result<R, TraceError>> + Send>,
+    rows: Rows<R>,
     number: u64,
     failed: bool,
 }
@@ -123,16 +123,26 @@ impl<R: TraceRow> Iterator for Events<R> {
 /// # Errors
 /// If the file can't be opened, or is no trace. What is wrong later on comes from the iterator.
 pub fn read<R: TraceRow>(path: &Path) -> Result<Events<R>, TraceError> {
+    Ok(Events { rows: rows(path)?, number: 0, failed: false })
+}
+
+/// The rows of a trace, in order.
+pub type Rows<R> = Box<dyn Iterator<Item = Result<R, TraceError>> + Send>;
+
+/// As [`read`], with what rows say beside their events: names.
+///
+/// # Errors
+/// As those of [`read`].
+pub fn rows<R: TraceRow>(path: &Path) -> Result<Rows<R>, TraceError> {
     let mut file = File::open(path)?;
     let mut magic = [0; 4];
     let length = file.read(&mut magic)?;
     file.rewind()?;
-    let rows: Box<dyn Iterator<Item = _> + Send> = if &magic[..length] == b"PAR1" {
+    Ok(if &magic[..length] == b"PAR1" {
         Box::new(parquet::read(file)?)
     } else {
         Box::new(read_lines(BufReader::new(file)))
-    };
-    Ok(Events { rows, number: 0, failed: false })
+    })
 }
 
 fn read_lines<R: TraceRow>(from: impl BufRead) -> impl Iterator<Item = Result<R, TraceError>> {

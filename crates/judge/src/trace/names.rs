@@ -4,16 +4,22 @@ use super::Text;
 use lightlag_protocols::dtn::{DropReason, Observation, Refusal};
 use lightlag_protocols::link::DropCause;
 use lightlag_protocols::ndn::Refused;
+use lightlag_protocols::record::bundles::ReplyKind;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
 
-pub(super) const REASONS: [(DropReason, &str); 4] = [
+pub(super) const REASONS: [(DropReason, &str); 5] = [
     (DropReason::Overflow, "overflow"),
     (DropReason::Expired, "expired"),
     (DropReason::Acknowledged, "acknowledged"),
     (DropReason::HandedOver, "handed_over"),
+    (DropReason::Replaced, "replaced"),
 ];
+
+/// Who creates a reply.
+pub(super) const REPLIES: [(ReplyKind, &str); 2] =
+    [(ReplyKind::Response, "response"), (ReplyKind::Pong, "pong")];
 
 /// Why a packet was dropped.
 pub(super) const WHYS: [(DropCause, &str); 3] =

@@ -2,7 +2,7 @@ use super::*;
 use ::parquet::arrow::ArrowWriter;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use lightlag_protocols::dtn::{Bundle, BundleId, DropReason, NodeId, Refusal};
-use lightlag_protocols::record::bundles::{Observer, Record};
+use lightlag_protocols::record::bundles::{Observer, Record, ReplyKind};
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::units::{BitRate, Bytes};
 use std::path::PathBuf;
@@ -44,6 +44,7 @@ fn story() -> Vec<(Instant, Record)> {
     let delay = [Duration::ZERO, Duration::from_secs(185)];
     let records = vec![
         Record::Node { node: a, buffer: Bytes(u64::MAX) },
+        Record::Reply { request: id, reply: BundleId(4), kind: ReplyKind::Pong },
         Record::Created(bundle),
         Record::Rejected(bundle),
         Record::ContactUp { a, b, rate: [BitRate(1), BitRate(u64::MAX)], delay },
@@ -100,9 +101,11 @@ fn many_batches_come_back_in_order() {
 fn a_json_line_has_only_what_its_record_has() {
     let text = String::from_utf8(as_json(&story())).expect("JSON is text");
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines[5], r#"{"time_ns":5,"kind":"started","node":0,"peer":1,"bundle":3}"#);
-    assert_eq!(lines[12], r#"{"time_ns":12,"kind":"sample","node":0,"bytes":1,"seen":"cr=0.1 limit=inf"}"#);
-    assert_eq!(lines[15], r#"{"time_ns":15,"kind":"end"}"#);
+    let reply = r#"{"time_ns":1,"kind":"reply","bundle":3,"why":"pong","reply":4}"#;
+    assert_eq!(lines[1], reply);
+    assert_eq!(lines[6], r#"{"time_ns":6,"kind":"started","node":0,"peer":1,"bundle":3}"#);
+    assert_eq!(lines[13], r#"{"time_ns":13,"kind":"sample","node":0,"bytes":1,"seen":"cr=0.1 limit=inf"}"#);
+    assert_eq!(lines[16], r#"{"time_ns":16,"kind":"end"}"#);
 }
 
 #[test]

@@ -33,7 +33,7 @@ use lightlag_protocols::time::Instant;
 use lightlag_scenario::{Error, Place, Result, Scenario, Seed};
 use lightlag_worlds::messages::Setup;
 use network::{Load, Network, Unit};
-use reach::Reach;
+pub(crate) use reach::Reach;
 
 /// What bounds the runs of one scenario under one seed, whatever their routers and mechanisms.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -35,6 +35,7 @@ fn network(nodes: usize, buffer: u64) -> Setup {
         contacts: Arc::default(),
         plan: Arc::default(),
         bundles: Arc::default(),
+        replies: Arc::default(),
         until: Instant::from_secs(3_600),
         seed: 1,
         rules: Rules::default(),

@@ -2,7 +2,7 @@
 
 use super::summary::Summary;
 use lightlag_protocols::dtn::{Bundle, BundleId, DropReason};
-use lightlag_protocols::record::bundles::{Observer, Record};
+use lightlag_protocols::record::bundles::{Observer, Record, ReplyKind};
 use lightlag_protocols::time::{Duration, Instant};
 
 /// Counts what happens; [`Metrics::summary`] sums it up, at any time.
@@ -24,7 +24,9 @@ pub struct Metrics {
     encounters: u64,
     control_bytes: u64,
     /// By [`DropReason`].
-    gone: [u64; 4],
+    gone: [u64; 5],
+    /// Requests and their replies.
+    replies: Vec<(BundleId, BundleId, ReplyKind)>,
     /// Nanoseconds that deleted copies had been stored.
     stays: Vec<i64>,
     hops: Vec<u32>,
@@ -60,7 +62,8 @@ impl Metrics {
             sent_bytes: 0,
             encounters: 0,
             control_bytes: 0,
-            gone: [0; 4],
+            gone: [0; 5],
+            replies: Vec::new(),
             stays: Vec::new(),
             hops: Vec::new(),
         }
@@ -97,7 +100,8 @@ impl Metrics {
     }
     #[inline]
     fn deleted(&mut self, now: Instant, id: BundleId, reason: DropReason, received: Instant) {
-        if self.fact(id).counts {
+        // What is replaced vanishes without an event in The ONE: no figure counts it.
+        if self.fact(id).counts && reason != DropReason::Replaced {
             self.gone[reason as usize] += 1;
             self.stays.push(now.as_nanos().saturating_sub(received.as_nanos()));
         }
@@ -111,6 +115,7 @@ impl Metrics {
         let hops: Vec<i64> = self.hops.iter().map(|&hops| i64::from(hops)).collect();
         summary.hopcount_avg = mean(&hops);
         summary.hopcount_med = upper_median(&hops).unwrap_or(0) as u64;
+        self.add_replies(&mut summary);
         summary.censored_delay_avg = self.censored_delay();
         summary.fairness = self.fairness();
         summary.latencies = latencies.into_iter().map(Duration::from_nanos).collect();
@@ -146,8 +151,6 @@ impl Metrics {
             delivered,
             delivery_prob: if created == 0 { 0.0 } else { delivered as f64 / created as f64 },
             overhead_ratio: ratio(relayed as f64 - delivered as f64, delivered as f64),
-            rtt_avg: f64::NAN,
-            rtt_med: f64::NAN,
             delivered_bytes,
             control_bytes: self.control_bytes,
             bytes_per_delivered_byte: ratio(all_bytes as f64, delivered_bytes as f64),
@@ -162,6 +165,26 @@ impl Metrics {
             removed_handed_over: of(DropReason::HandedOver),
             ..Summary::default()
         }
+    }
+    /// Requests, replies and round trips.
+    fn add_replies(&self, summary: &mut Summary) {
+        let (mut asked, mut answered, mut round_trips) = (0_u64, 0_u64, Vec::new());
+        let came = |fact: Fact| u64::from(fact.delivered < Instant::MAX);
+        for &(request, reply, kind) in &self.replies {
+            let [to, back] = [request, reply].map(|id| self.fact(id));
+            summary.requests += u64::from(to.counts);
+            summary.requests_delivered += came(to);
+            summary.replies += u64::from(back.counts);
+            summary.replies_delivered += came(back);
+            if kind == ReplyKind::Response {
+                asked += u64::from(to.counts);
+                answered += came(back);
+                let round_trip = back.delivered.as_nanos().saturating_sub(to.created.as_nanos());
+                round_trips.extend((came(back) > 0).then_some(round_trip));
+            }
+        }
+        summary.response_prob = if asked == 0 { 0.0 } else { answered as f64 / asked as f64 };
+        (summary.rtt_avg, summary.rtt_med) = mean_and_median(&round_trips);
     }
     fn latencies(&self) -> Vec<i64> {
         let delivered = self.bundles.iter().filter(|fact| fact.delivered < Instant::MAX);
@@ -241,6 +264,7 @@ impl Observer for Metrics {
             Record::Control { size, .. } => {
                 self.control_bytes += if now >= self.warmup { size.get() } else { 0 };
             }
+            Record::Reply { request, reply, kind } => self.replies.push((request, reply, kind)),
             Record::Node { .. }
             | Record::Rate { .. }
             | Record::ContactDown { .. }

@@ -13,6 +13,8 @@ pub struct Figures {
     pub latencies: Vec<Duration>,
     /// Figures of flows, or of consumers and nodes; those of a kind stand together.
     pub parts: Vec<Part>,
+    /// Why the run created or delivered nothing, if so: a line.
+    pub why: Option<String>,
     /// What the reader of the scenario warned of, a line each.
     pub warnings: Vec<String>,
 }
@@ -53,6 +55,12 @@ impl Figures {
     pub fn of_part(&self, part: &str, name: &str) -> Option<f64> {
         let part = self.parts.iter().find(|one| one.name == part)?;
         part.numbers.iter().find(|row| row.0 == name).map(|row| row.1.into())
+    }
+    /// Counts by name; 0 where there is no such figure.
+    pub fn counts(&self) -> impl Fn(&str) -> u64 + use<> {
+        let counts: Vec<(&str, u64)> =
+            self.rows().into_iter().map(|(name, number)| (name, number.max(0.0) as u64)).collect();
+        move |name| counts.iter().find(|count| count.0 == name).map_or(0, |count| count.1)
     }
     /// Parts of each kind, together.
     pub fn kinds(&self) -> impl Iterator<Item = &[Part]> {
@@ -98,6 +106,9 @@ impl Serialize for Figures {
         put(&mut map, &self.numbers)?;
         for parts in self.kinds() {
             map.serialize_entry(parts[0].kind, &Parts(parts))?;
+        }
+        if let Some(why) = &self.why {
+            map.serialize_entry("why", why)?;
         }
         if !self.warnings.is_empty() {
             map.serialize_entry("warnings", &self.warnings)?;

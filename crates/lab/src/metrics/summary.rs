@@ -103,7 +103,8 @@ summary! {
         delivered: u64,
         /// delivered / created; 0 if nothing was created.
         delivery_prob: f64,
-        /// Always 0: bundles ask for no response.
+        /// Replies delivered / requests created; 0 without requests. The pongs of a ping application do not count, as in
+        /// The ONE.
         response_prob: f64,
         /// (relayed - delivered) / delivered.
         overhead_ratio: f64,
@@ -119,9 +120,9 @@ summary! {
         buffertime_avg: f64,
         /// Upper median of the same.
         buffertime_med: f64,
-        /// Always NaN: bundles ask for no response.
+        /// Mean time from the creation of a request to the delivery of its reply, of the same; NaN without any.
         rtt_avg: f64,
-        /// Always NaN.
+        /// Upper median of the same.
         rtt_med: f64,
         /// Mean delay of all bundles created, where one that is not delivered counts with its age at the
         /// end: without it, a mechanism that delivers the hard bundles looks slow.
@@ -150,6 +151,14 @@ summary! {
         control_bytes: u64,
         /// (`sent_bytes` + `control_bytes`) / `delivered_bytes`; NaN if nothing was delivered.
         bytes_per_delivered_byte: f64,
+        /// Bundles created that are answered at their destination: requests, pings.
+        requests: u64,
+        /// Of these, those that reached their destination.
+        requests_delivered: u64,
+        /// Replies created, pongs included.
+        replies: u64,
+        /// Replies that reached the source of their request.
+        replies_delivered: u64,
         /// Share of created bundles that were delivered within the time in the name.
         delivered_by_1min: f64,
         /// Share of created bundles that were delivered within the time in the name.

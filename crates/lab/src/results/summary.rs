@@ -4,12 +4,18 @@ use super::{Error, Point, Results, SUMMARY_FILE, replace_file};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// Writes `summary.json` into a folder, whole or not at all.
+/// Writes `summary.json` into a folder, whole or not at all; `nothing` says why points delivered nothing.
 ///
 /// # Errors
 /// The folder cannot be written.
-pub fn write_summary(results: &Results, folder: &Path) -> Result<(), Error> {
-    let mut text = format!("{:#}", summary(results));
+pub fn write_summary(results: &Results, nothing: &[(usize, String)], folder: &Path) -> Result<(), Error> {
+    let mut told = summary(results);
+    for (point, shown) in results.points().iter().zip(told["points"].as_array_mut().into_iter().flatten()) {
+        if let Some((_, why)) = nothing.iter().find(|(number, _)| *number == point.rows[0].point) {
+            shown["why"] = Value::from(why.as_str());
+        }
+    }
+    let mut text = format!("{told:#}");
     text.push('\n');
     replace_file(&folder.join(SUMMARY_FILE), text.as_bytes())
 }

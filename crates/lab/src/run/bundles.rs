@@ -2,9 +2,10 @@
 
 use super::positions::Positions;
 use super::trace::TraceFile;
-use super::{ContactsCache, Options, Outcome, Watchers, World, lines};
+use super::{ContactsCache, Options, Outcome, Progress, Watchers, World, lines};
+use crate::explain::nothing;
 use crate::judged;
-use crate::metrics::{Metrics, the_one};
+use crate::metrics::{Figures, Metrics, the_one};
 use crate::series::TimeSeries;
 use lightlag_judge::Judge;
 use lightlag_judge::trace::{Names, Row, TraceError, TraceWriter};
@@ -58,11 +59,12 @@ impl<'s> World for Bundles<'s> {
     ) -> Result<(Outcome, Instant)> {
         let reports = if options.reports { the_one_reports(self.network, seeded)? } else { Vec::new() };
         let sampled = options.series && setup.rules.sample_every.is_some();
-        let mut extras = Extras { reports, series: sampled.then(TimeSeries::of_nodes) };
+        let series = sampled.then(TimeSeries::of_nodes);
+        let mut extras = Extras { reports, series, progress: options.progress.clone() };
         let mut metrics = Metrics::new(counts_from(self.network));
         let Watchers { trace, judge } = watchers;
         // The common case is compiled for itself: 3 million transfers a run.
-        if extras.reports.is_empty() && extras.series.is_none() && trace.is_none() {
+        if extras.is_empty() && trace.is_none() {
             messages::run(setup, &mut (&mut metrics, judge));
         } else {
             messages::run(setup, &mut ((&mut metrics, judge), (&mut extras, trace)));
@@ -74,13 +76,11 @@ impl<'s> World for Bundles<'s> {
             // What The ONE's clock would show.
             summary.sim_time = the_one::shows_at_end(network.rules.tick, network.head.until());
         }
+        let mut figures = Figures::from(summary);
+        figures.why = nothing::bundles(setup, counts_from(network), &figures.counts());
         let texts = extras.reports.into_iter().map(|(report, path)| (path, report.text()));
-        let outcome = Outcome {
-            figures: summary.into(),
-            reports: texts.collect(),
-            series: extras.series,
-            ..Outcome::default()
-        };
+        let outcome =
+            Outcome { figures, reports: texts.collect(), series: extras.series, ..Outcome::default() };
         Ok((outcome, setup.until))
     }
     fn verdict(mut judge: Judge, _: Instant) -> (Vec<String>, u64) {
@@ -96,12 +96,20 @@ impl<'s> World for Bundles<'s> {
 struct Extras {
     reports: Vec<(the_one::Report, PathBuf)>,
     series: Option<TimeSeries>,
+    progress: Option<Progress>,
+}
+
+impl Extras {
+    fn is_empty(&self) -> bool {
+        self.reports.is_empty() && self.series.is_none() && self.progress.is_none()
+    }
 }
 
 impl Observer for Extras {
     fn on_record(&mut self, now: Instant, record: &Record) {
         self.reports.iter_mut().for_each(|(report, _)| report.on_record(now, record));
         self.series.on_record(now, record);
+        self.progress.on_record(now, record);
     }
 }
 

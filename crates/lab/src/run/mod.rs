@@ -6,8 +6,10 @@ mod bundles;
 mod names;
 mod packets;
 mod positions;
+mod progress;
 mod trace;
 
+use crate::explain::nothing;
 use crate::metrics::Figures;
 use crate::series::TimeSeries;
 use lightlag_capture::Where;
@@ -23,6 +25,7 @@ use std::sync::{Arc, Mutex};
 use trace::TraceFile;
 
 pub(crate) use bundles::counts_from;
+pub use progress::Progress;
 
 /// Outputs of a run besides its figures.
 #[derive(Clone, Debug)]
@@ -41,6 +44,8 @@ pub struct Options {
     /// In scenarios of packets: analyse what a capture of the run shows, under these options. It is kept in
     /// memory until the run has ended: about 140 bytes a packet.
     pub analysis: Option<analysis::Options>,
+    /// Where the run reports how far it has come.
+    pub progress: Option<Progress>,
 }
 
 impl Default for Options {
@@ -53,6 +58,7 @@ impl Default for Options {
             trace: None,
             capture: Where::default(),
             analysis: None,
+            progress: None,
         }
     }
 }
@@ -127,6 +133,25 @@ pub fn run(scenario: &Scenario, seed: Seed, cache: &ContactsCache, options: &Opt
         Scenario::Bundles(network) => play(&bundles::Bundles { network, cache }, seed, options),
         Scenario::Packets(network) => play(network, seed, options),
         Scenario::Names(network) => play(network, seed, options),
+    }
+}
+
+/// Why a run with these figures created or delivered nothing, in a line; nothing if it delivered something.
+pub fn why_nothing(
+    scenario: &Scenario,
+    seed: Seed,
+    cache: &ContactsCache,
+    figure: nothing::Figure,
+) -> Option<String> {
+    match scenario {
+        Scenario::Bundles(network) => {
+            // It ran: neither its traffic nor its contacts can be wrong.
+            let seeded = network.seeded(seed).ok()?;
+            let setup = seeded.setup(cache.get(&seeded).ok()?);
+            nothing::bundles(&setup, counts_from(network), figure)
+        }
+        Scenario::Packets(_) => nothing::packets(figure),
+        Scenario::Names(_) => nothing::names(figure),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::trace::{TraceFile, link_names};
 use super::{Options, Outcome, Watchers, World, lines};
+use crate::explain::nothing;
 use crate::judged;
 use crate::names::figures;
 use crate::series::TimeSeries;
@@ -45,19 +46,22 @@ impl World for NameNetwork {
         &self,
         setup: &Setup,
         Watchers { trace, judge }: &mut Watchers<Self>,
-        _: &Options,
+        options: &Options,
     ) -> Result<(Outcome, Instant)> {
+        let mut progress = options.progress.clone();
         let mut series = setup.sample_every.map(|_| {
             let links = self.links.iter().map(|link| link.name.clone()).collect();
             TimeSeries::of_flows(self.consumers.iter().map(|one| one.name.clone()).collect(), links)
         });
         // Observers that do not need packets add no cost.
         let outcome = if trace.is_none() && judge.is_none() {
-            names::run(setup, &mut series)
+            names::run(setup, &mut (&mut series, &mut progress))
         } else {
-            names::run(setup, &mut ((trace, judge), &mut series))
+            names::run(setup, &mut ((trace, judge), (&mut series, &mut progress)))
         };
-        let made = Outcome { figures: figures(self, &outcome), series, ..Outcome::default() };
+        let mut figures = figures(self, &outcome);
+        figures.why = nothing::names(&figures.counts());
+        let made = Outcome { figures, series, ..Outcome::default() };
         Ok((made, outcome.ended))
     }
     fn verdict(mut judge: NamesJudge, ended: Instant) -> (Vec<String>, u64) {

@@ -2,6 +2,7 @@
 
 use super::trace::{TraceFile, link_names};
 use super::{Options, Outcome, Watchers, World, lines};
+use crate::explain::nothing;
 use crate::metrics::{Figures, Part, numbers};
 use crate::packets::{FLOWS, PACKETS};
 use crate::series::TimeSeries;
@@ -55,6 +56,7 @@ impl World for Network {
         Watchers { trace, judge }: &mut Watchers<Self>,
         options: &Options,
     ) -> Result<(Outcome, Instant)> {
+        let mut progress = options.progress.clone();
         let mut series = setup.sample_every.map(|_| {
             let links = self.links.iter().map(|link| link.name.clone()).collect();
             TimeSeries::of_flows(self.flows.iter().map(|flow| flow.name.clone()).collect(), links)
@@ -64,14 +66,16 @@ impl World for Network {
         // Observers that do not need packets add no cost. The world is compiled for these two only: with more,
         // less of it is compiled into one piece.
         let outcome = if trace.is_none() && judge.is_none() && memory.0.is_none() {
-            packets::run(setup, &mut series)
+            packets::run(setup, &mut (&mut series, &mut progress))
         } else {
-            packets::run(setup, &mut (((trace, &mut memory), judge), &mut series))
+            packets::run(setup, &mut (((trace, &mut memory), judge), (&mut series, &mut progress)))
         };
         let flows = self.flows.iter().zip(&outcome.flows);
         let parts = flows.map(|(plan, flow)| Part::new("flows", &plan.name, numbers(FLOWS, flow))).collect();
+        let mut figures = Figures { numbers: numbers(PACKETS, &outcome), parts, ..Figures::default() };
+        figures.why = nothing::packets(&figures.counts());
         let made = Outcome {
-            figures: Figures { numbers: numbers(PACKETS, &outcome), parts, ..Figures::default() },
+            figures,
             series,
             analysed: options.analysis.as_ref().map_or(Ok(None), |wanted| memory.analysed(wanted))?,
             changes: outcome.changes.iter().map(|change| change.1).collect(),

@@ -133,7 +133,7 @@ impl Sweep<'_> {
         finished.extend(fresh);
         let results = self.results(finished);
         results.write(self.out)?;
-        results::write_summary(&results, self.out)?;
+        results::write_summary(&results, &[], self.out)?;
         Ok(results)
     }
 

@@ -1,8 +1,8 @@
 //! From a scenario file to the jobs of its sweep.
 
 use super::{Error, Job, Sweep};
-use crate::results::{Build, Results};
-use crate::run::{ContactsCache, Options, run};
+use crate::results::{Build, Results, Row, write_summary};
+use crate::run::{ContactsCache, Options, run, why_nothing};
 use lightlag_scenario::{Place, Points, ScenarioFile, Seed};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -24,6 +24,8 @@ pub struct Swept {
     pub results: Results,
     /// How many violations the judge found in all of them.
     pub violations: u64,
+    /// Points of which no run delivered anything, and why, a line each.
+    pub nothing: Vec<(usize, String)>,
 }
 
 impl Plan {
@@ -93,7 +95,30 @@ impl Plan {
             outcome.map(|outcome| outcome.metrics()).map_err(|error| error.to_string())
         })?;
         let violations = results.rows.iter().filter_map(|row| row.metric("violations")).sum::<f64>() as u64;
-        Ok(Swept { results, violations })
+        let nothing = self.nothing(&results, &cache);
+        if !nothing.is_empty() {
+            write_summary(&results, &nothing, out)?;
+        }
+        Ok(Swept { results, violations, nothing })
+    }
+    /// Why points delivered nothing under any seed, by their first seed. Computed from the results, so that a sweep that was
+    /// resumed gives the same.
+    fn nothing(&self, results: &Results, cache: &ContactsCache) -> Vec<(usize, String)> {
+        let first = self.jobs.chunk_by(|one, next| one.point == next.point).map(|jobs| &jobs[0]);
+        let line = |job: &Job| {
+            let mut rows = results.rows.iter().filter(|row| row.point == job.point);
+            let delivers = |row: &Row| {
+                ["delivered", "delivered_bytes"].map(|name| row.metric(name).unwrap_or(0.0)) != [0.0; 2]
+            };
+            if rows.clone().any(delivers) {
+                return None;
+            }
+            let row = rows.find(|row| row.seed == job.seed)?;
+            let figure = |name: &str| row.metric(name).unwrap_or(0.0).max(0.0) as u64;
+            let scenario = &self.points.list[job.point].scenario;
+            Some((job.point, why_nothing(scenario, self.seed(job), cache, &figure)?))
+        };
+        first.filter_map(line).collect()
     }
     /// The ONE's own run is not the run of the same number: its traffic has no seed.
     fn seed(&self, job: &Job) -> Seed {

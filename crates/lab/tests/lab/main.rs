@@ -5,6 +5,7 @@
 mod contact_graph;
 mod copies_at_rest;
 mod every_scenario;
+mod explain;
 mod failures;
 mod future;
 mod judged;

@@ -1,6 +1,7 @@
 //! A bundle as a block of LTP, over UDP or DCCP (RFC 5326; RFC 7122, section 3.3): plain segments, and an end
 //! when the reports have acknowledged all.
 
+use super::again::Again;
 use super::outgoing::{self, Block, Item};
 use super::store::{Part, Unkept};
 use super::{Bundle, BundleStore, Error, Event, Listening, Progress, Sending, Tag, sent, status};
@@ -9,9 +10,9 @@ use crate::transports::dccp::{self, DccpAcceptor, OnLine};
 use crate::transports::driver::{Endpoint, ListenerDriver, SenderDriver, Status};
 use crate::transports::ltp::{Awaited, LtpEndpoint, Receive, Side as LtpSide, UdpAcceptor, config, unpaced};
 use lightlag_protocols::controllers::Controller;
-use lightlag_protocols::time::Duration;
+use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::ltp::{
-    Config, End as Side, Engine, Event as LtpEvent, Quotas, Reason, SessionId, UDP_HEADER,
+    Checkpoints, Config, End as Side, Engine, Event as LtpEvent, Quotas, Reason, SessionId, UDP_HEADER,
 };
 use lightlag_protocols::wire::ltp::aggregation;
 use lightlag_protocols::wire::ltp::auth::Key;
@@ -38,12 +39,46 @@ struct Leaving {
     /// The next block to send, and the blocks in transit.
     next: usize,
     open: BTreeMap<SessionId, usize>,
+    /// Blocks that the receiver gave up and that are sent again, and when.
+    again: BTreeMap<usize, Again>,
     /// What became of each block: its session, and why not.
     fates: Vec<Option<(SessionId, Result<(), String>)>>,
     done_bytes: u64,
+    /// When it was last steered.
+    now: Instant,
 }
 
 impl Leaving {
+    fn begin(&mut self, engine: &mut Engine, at: usize) {
+        let block = &self.blocks[at];
+        let green = self.green.min(block.length);
+        match engine.send(self.service, block.length - green, green) {
+            Ok(session) => drop(self.open.insert(session, at)),
+            Err(why) => {
+                let nothing = SessionId { originator: 0, number: 0 };
+                self.fates[at] = Some((nothing, Err(format!("LTP cannot carry it: {why}"))));
+            }
+        }
+    }
+    /// The next block that may begin now: one that was given up before a new one.
+    fn next(&mut self, now: Instant) -> Option<usize> {
+        let due = |(at, again): (&usize, &mut Again)| {
+            again.at.filter(|due| *due <= now).map(|_| {
+                again.at = None;
+                *at
+            })
+        };
+        if let Some(at) = self.again.iter_mut().find_map(due) {
+            return Some(at);
+        }
+        let at = self.next;
+        // What the receiver cannot take now it cannot take of others either.
+        let refused = self.again.values().any(|again| again.at.is_some());
+        (at < self.blocks.len() && !refused).then(|| {
+            self.next += 1;
+            at
+        })
+    }
     fn is_done(&self) -> bool {
         self.fates.iter().all(Option::is_some)
     }
@@ -91,25 +126,28 @@ impl LtpSide for Leaving {
             LtpEvent::Sent(session) => self.end(*session, Ok(())),
             LtpEvent::Cancelled { session, by, reason } => {
                 let who = if *by == Side::Receiver { "the receiver" } else { "we" };
+                let again = (*by == Side::Receiver).then(|| self.open.get(session).copied()).flatten();
+                if let Some(at) = again
+                    && self.again.entry(at).or_default().plan(self.now, *reason)
+                {
+                    self.open.remove(session);
+                    return;
+                }
                 self.end(*session, Err(format!("{who} gave it up: {reason}")));
             }
             _ => {}
         }
     }
-    fn steer(&mut self, engine: &mut Engine) {
+    fn steer(&mut self, now: Instant, engine: &mut Engine) {
+        self.now = now;
         while self.open.len() < SESSIONS_MOST
-            && let Some(block) = self.blocks.get(self.next)
+            && let Some(at) = self.next(now)
         {
-            let green = self.green.min(block.length);
-            match engine.send(self.service, block.length - green, green) {
-                Ok(session) => drop(self.open.insert(session, self.next)),
-                Err(why) => {
-                    let nothing = SessionId { originator: 0, number: 0 };
-                    self.fates[self.next] = Some((nothing, Err(format!("LTP cannot carry it: {why}"))));
-                }
-            }
-            self.next += 1;
+            self.begin(engine, at);
         }
+    }
+    fn deadline(&self) -> Option<Instant> {
+        self.again.values().filter_map(|again| again.at).min()
     }
     fn on_abort(&mut self) {
         for session in self.open.keys().copied().collect::<Vec<_>>() {
@@ -154,7 +192,9 @@ fn leaving(
     let seed = random()?.into();
     let config = config(engine, u64::from(engine == 0), segment, seed, sending.options.light);
     let extensions = ltp.key.as_ref().map_or(0, Key::overhead);
-    let config = Config { services: Some(Vec::new()), extensions, ..config };
+    // A peer that lists its engines by numbers is another implementation, which may take no checkpoint but at ends.
+    let checkpoints = if ltp.engine.is_some() { Checkpoints::AtEnds } else { Checkpoints::Anywhere };
+    let config = Config { services: Some(Vec::new()), extensions, checkpoints, ..config };
     let mut engine = Engine::new(config, controller);
     let fates = blocks.iter().map(|_| None).collect();
     let service = if ltp.aggregate.is_some() { aggregation::SERVICE } else { ltp.service };
@@ -166,10 +206,12 @@ fn leaving(
         green: ltp.green,
         next: 0,
         open: BTreeMap::new(),
+        again: BTreeMap::new(),
         fates,
         done_bytes: 0,
+        now: Instant::ZERO,
     };
-    leaving.steer(&mut engine);
+    leaving.steer(Instant::ZERO, &mut engine);
     if let Some((_, Err(why))) = leaving.fates.first().and_then(Option::as_ref) {
         return Err(Error::Input(format!("{why}; take another --packet-size")));
     }
@@ -307,7 +349,7 @@ impl LtpSide for Coming {
             _ => {}
         }
     }
-    fn steer(&mut self, engine: &mut Engine) {
+    fn steer(&mut self, _: Instant, engine: &mut Engine) {
         for session in std::mem::take(&mut self.unwanted) {
             engine.cancel(session, Reason::User);
         }

@@ -8,10 +8,12 @@
 //! | `outgoing` | bundles to send |
 //! | `books` | bytes that are kept and still may be |
 //! | `store` | where bundles are kept that have come |
+//! | `again` | blocks of LTP that are sent again after the receiver gave them up |
 //! | `ltp` | a bundle is a block of LTP, over UDP or DCCP |
 //! | `datagram` | a bundle is a datagram of UDP or DCCP |
 //! | `tcpcl` | TCPCLv4 over the kernel's TCP |
 
+mod again;
 mod books;
 mod datagram;
 mod ltp;

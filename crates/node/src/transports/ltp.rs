@@ -62,7 +62,11 @@ pub trait Side {
     /// Something else has happened.
     fn on_event(&mut self, event: &LtpEvent);
     /// Begins the blocks that are due, and cancels those that are not wanted.
-    fn steer(&mut self, engine: &mut Engine);
+    fn steer(&mut self, now: Instant, engine: &mut Engine);
+    /// When it must be steered though nothing comes.
+    fn deadline(&self) -> Option<Instant> {
+        None
+    }
     /// The block that it sends.
     fn own(&self) -> Option<SessionId> {
         None
@@ -155,14 +159,14 @@ impl<B: Side> Endpoint for LtpEndpoint<B> {
             let _ = self.engine.receive(now, &packet.segment);
             let start = if let Content::Data(data) = packet.segment.content { data.offset } else { 0 };
             self.tell(Some((start, packet.data)))?;
-            self.blocks.steer(&mut self.engine);
+            self.blocks.steer(now, &mut self.engine);
         }
         Ok(())
     }
     fn give(&mut self, now: Instant, out: &mut Vec<u8>) -> Result<bool, Error> {
         let Some(segment) = self.engine.poll(now) else {
             self.tell(None)?;
-            self.blocks.steer(&mut self.engine);
+            self.blocks.steer(now, &mut self.engine);
             if self.is_kept_alive && now - self.gave_at >= KEEP_ALIVE_EVERY {
                 self.gave_at = now;
                 out.extend_from_slice(&KEEP_ALIVE);
@@ -178,7 +182,7 @@ impl<B: Side> Endpoint for LtpEndpoint<B> {
     }
     fn deadline(&self) -> Option<Instant> {
         let keep_alive = self.is_kept_alive.then(|| self.gave_at + KEEP_ALIVE_EVERY);
-        [self.engine.deadline(), keep_alive].into_iter().flatten().min()
+        [self.engine.deadline(), self.blocks.deadline(), keep_alive].into_iter().flatten().min()
     }
     fn on_plan(&mut self, now: Instant, step: Step) {
         self.engine.on_plan(now, step.rate);
@@ -249,7 +253,7 @@ impl Side for Leaving {
             _ => {}
         }
     }
-    fn steer(&mut self, engine: &mut Engine) {
+    fn steer(&mut self, _: Instant, engine: &mut Engine) {
         if self.receipt.is_some()
             && let Some(acked) = engine.acked(self.session)
         {
@@ -383,7 +387,7 @@ impl Side for Coming {
             _ => {}
         }
     }
-    fn steer(&mut self, engine: &mut Engine) {
+    fn steer(&mut self, _: Instant, engine: &mut Engine) {
         // What is refused and still open comes no more.
         for block in self.refused.drain(..) {
             engine.cancel(block, Reason::User);

@@ -5,6 +5,16 @@ use crate::dtn::{Bundle, BundleId, DropReason, NodeId, Refusal};
 use crate::time::{Duration, Instant};
 use crate::units::{BitRate, Bytes};
 
+/// Who creates a reply at the destination of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ReplyKind {
+    /// The node, as the request asks for it.
+    Response,
+    /// A ping application. As in The ONE, a later reply of a node replaces that of the same (rounded) second, which has
+    /// its name, and its replies are not counted as responses.
+    Pong,
+}
+
 /// One thing that happened. Records come in the order of their times.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Record {
@@ -14,6 +24,15 @@ pub enum Record {
         node: NodeId,
         /// Its buffer.
         buffer: Bytes,
+    },
+    /// When `request` first arrives, its destination creates `reply`; before everything else but the nodes, at time zero.
+    Reply {
+        /// The bundle that asks for it.
+        request: BundleId,
+        /// The bundle that answers.
+        reply: BundleId,
+        /// Who creates it.
+        kind: ReplyKind,
     },
     /// A bundle was created and stored at its source.
     Created(Bundle),

@@ -84,7 +84,7 @@ mirrored! {
 }
 mirrored! {
     /// Why a copy was deleted.
-    DropReason of dtn::DropReason { Overflow Expired Acknowledged HandedOver }
+    DropReason of dtn::DropReason { Overflow Expired Acknowledged HandedOver Replaced }
 }
 mirrored! {
     /// What a router does with its own copy after a transfer.

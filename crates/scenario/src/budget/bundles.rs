@@ -36,6 +36,8 @@ const SAMPLE_BYTES: f64 = 64.0;
 const SPAN_BYTES: f64 = 32.0;
 const RATE_BYTES: f64 = 50.0;
 const LEG_BYTES: f64 = 96.0;
+/// A recorded position.
+const FIX_BYTES: f64 = 24.0;
 /// Events of a change of a rate.
 const PER_RATE: f64 = 2.0;
 
@@ -63,7 +65,7 @@ pub fn estimate(scenario: &BundleNetwork, places: Places) -> Estimate {
         format!("{nodes:.1e} nodes make {:.1e} moves", motion.moves),
         "write lower speeds, wider ranges, longer legs and pauses, or less time",
         motion.moves * MOVE + motion.looks * LOOK,
-        0.0,
+        run.recorded() * FIX_BYTES,
     );
     add(
         "nodes",
@@ -177,7 +179,7 @@ impl<'s> Run<'s> {
     fn of(scenario: &'s BundleNetwork) -> Self {
         let lasts_s = scenario.head.duration.as_secs_f64();
         let tick_s = scenario.rules.tick.map_or(0.0, Duration::as_secs_f64);
-        let movers = scenario.groups.iter().map(|group| Mover::of(group, tick_s)).collect();
+        let movers = scenario.groups.iter().map(|group| Mover::of(group, tick_s, lasts_s)).collect();
         Self {
             scenario,
             nodes: f64::from(scenario.node_count()),
@@ -275,6 +277,12 @@ impl<'s> Run<'s> {
             all.capacity += span_s * (forward.rate.0 as f64 + backward.rate.0 as f64) / 8.0;
         }
         all
+    }
+
+    /// Recorded positions; groups that share a file share them, and are counted as if they did not.
+    fn recorded(&self) -> f64 {
+        let tracks = self.scenario.groups.iter().filter_map(|group| group.mobility.as_ref()?.tracks.as_ref());
+        tracks.map(|tracks| tracks.positions() as f64).sum()
     }
 
     /// Legs of all nodes, where rates depend on the distance.
@@ -447,11 +455,17 @@ impl Class {
 }
 
 impl Mover {
-    fn of(group: &Group, tick_s: f64) -> Self {
+    fn of(group: &Group, tick_s: f64, lasts_s: f64) -> Self {
         let count = group.nodes.len() as f64;
         let Some(mobility) = &group.mobility else {
             return Self { count, legs_per_s: 0.0, tries: 1.0, speed: 0.0, area: None, crowding: 1.0 };
         };
+        if let Some(tracks) = &mobility.tracks {
+            // Of each node of the file, over the whole run.
+            let node_s = tracks.list.len().max(1) as f64 * lasts_s;
+            let (legs_per_s, speed) = (tracks.positions() as f64 / node_s, tracks.length_m / node_s);
+            return Self { count, legs_per_s, tries: 1.0, speed, area: Some(tracks.sides_m), crowding: 1.0 };
+        }
         let pace = (mobility.entry.pace)(&mobility.parameters);
         let speed = pace.speed_m_per_s;
         // With ticks, no journey with its pause is shorter than one.
@@ -474,8 +488,12 @@ fn copies_of_each(group: &Group) -> f64 {
     }
 }
 
-/// Messages of a source.
+/// Messages of a source and replies to them.
 pub fn created(traffic: &Traffic, duration: Duration) -> f64 {
+    requests(traffic, duration) * if traffic.replies.is_some() { 2.0 } else { 1.0 }
+}
+
+fn requests(traffic: &Traffic, duration: Duration) -> f64 {
     let generator = match &traffic.kind {
         TrafficKind::Listed(list) => return list.len() as f64,
         TrafficKind::Random(generator) => generator,
@@ -486,6 +504,7 @@ pub fn created(traffic: &Traffic, duration: Duration) -> f64 {
         Shape::OneToEach => to,
         Shape::Pairs => intervals(generator, duration),
         Shape::Burst => intervals(generator, duration) * from * to,
+        Shape::Ping => intervals(generator, duration) * from,
     }
 }
 

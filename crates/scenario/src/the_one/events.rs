@@ -104,12 +104,14 @@ fn generator(name: String, class: &Found, space: &Space, groups: &[Group]) -> Re
         start,
         end,
         draws: Draws::TheOne,
+        seed: None,
     };
     if only_meets_itself(&generator) {
         let found = to_hosts.as_ref().unwrap_or(&hosts);
         return Err(found.wrong("leaves a host only itself to send to", "let it hold another host"));
     }
-    Ok(Traffic { name, place: class.place.clone(), lifetime: None, kind: TrafficKind::Random(generator) })
+    let kind = TrafficKind::Random(generator);
+    Ok(Traffic { name, place: class.place.clone(), lifetime: None, replies: None, kind })
 }
 
 /// From the first, up to the second without it; the same address twice is that one host. Hosts that do not exist are

@@ -42,7 +42,8 @@ pub fn external(
     let messages = created(&events, count)?;
     if !messages.is_empty() {
         let kind = TrafficKind::Listed(Arc::new(messages));
-        queues.traffic.push(Traffic { name: name.clone(), place: path.place.clone(), lifetime: None, kind });
+        let place = path.place.clone();
+        queues.traffic.push(Traffic { name: name.clone(), place, lifetime: None, replies: None, kind });
     }
     let nodes = Nodes { count, ..Nodes::default() };
     let until = Instant::ZERO.saturating_add(duration);

@@ -7,6 +7,7 @@ use super::routers;
 use super::settings::{Found, Run, Space};
 use crate::catalogue::{Catalogue, Entry, resolve};
 use crate::error::{Error, Result, Wrong, quoted};
+use crate::files::Files;
 use crate::model::{Algorithm, Group, NODES_MAX};
 use lightlag_protocols::dtn::{Domain, Mechanism, NodePolicy, Value};
 use lightlag_protocols::time::Duration;
@@ -24,17 +25,20 @@ pub struct Groups {
     pub refused: Option<Error>,
 }
 
-pub fn groups(run: Run, catalogue: &Catalogue) -> Result<Groups> {
+pub fn groups(run: Run, catalogue: &Catalogue, files: &Files) -> Result<Groups> {
     let scenario = run.space("Scenario");
     let count = scenario.need("nrofHostGroups", "1")?;
     let number = count.whole(1, 1000, "there are 1 to 1000 groups")?;
     let mut groups: Vec<Group> = Vec::new();
     let mut order = None;
     let mut refused = None;
-    let mut first = 0;
+    let (mut first, mut recorded) = (0, 0);
     for index in 1..=number {
         let space = run.space_or(&format!("Group{index}"), "Group");
-        let group = group(index, first, &space, catalogue)?;
+        let group = group(index, &Before { nodes: first, recorded }, &space, catalogue, files)?;
+        if space.find("movementModel").is_some_and(|found| found.value == "ExternalMovement") {
+            recorded += group.nodes.len();
+        }
         if group.nodes.is_empty() {
             continue;
         }
@@ -74,7 +78,16 @@ fn send_order(text: &str) -> std::result::Result<SendOrderKind, Wrong> {
     }
 }
 
-fn group(index: i32, first: usize, space: &Space, catalogue: &Catalogue) -> Result<Group> {
+/// Hosts of the groups before a group.
+pub struct Before {
+    /// All of them.
+    pub nodes: usize,
+    /// Those with `ExternalMovement`, which take the positions of its file in turn.
+    pub recorded: usize,
+}
+
+fn group(index: i32, before: &Before, space: &Space, catalogue: &Catalogue, files: &Files) -> Result<Group> {
+    let first = before.nodes;
     let id = space.need("groupID", "n")?.value;
     let hosts = space.need("nrofHosts", "50")?;
     let count =
@@ -91,7 +104,7 @@ fn group(index: i32, first: usize, space: &Space, catalogue: &Catalogue) -> Resu
         router,
         mechanism,
         policy: policy(space)?,
-        mobility: Some(mobility(space)?),
+        mobility: Some(mobility(space, before, files)?),
         moves: activity(space, "")?,
         radios: radios(space)?,
         lifetime: lifetime(space)?,

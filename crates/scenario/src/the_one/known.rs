@@ -41,11 +41,6 @@ pub fn refused(layers: &Layers, catalogue: &Catalogue, notes: &Notes) -> Vec<Err
                 None if is_used && GROUP_UNSUPPORTED.contains(&name) => {
                     Some("leave it out to run without it".to_owned())
                 }
-                // No applications is what there is here.
-                None if is_used && name == "nrofApplications" => {
-                    let some = layers.get(key).is_some_and(|setting| setting.value != "0");
-                    some.then(|| "leave it out to run without applications".to_owned())
-                }
                 None => None,
             },
         }

@@ -1,11 +1,15 @@
-//! `MapBasedMovement`, `PointsOfInterest` and what groups set about maps and routes.
+//! Movement models of The ONE that read files: maps, routes, points of interest, recorded positions.
 
+use super::groups::Before;
 use super::numbers::{double, int, list};
 use super::settings::{Found, Space};
 use crate::error::{Result, quoted, short};
-use crate::files::locate;
-use crate::model::{Map, MapFile, PointsOfInterest};
+use crate::files::{Files, locate};
+use crate::model::{Map, MapFile, Mobility, PointsOfInterest};
+use crate::tracks::{self, Tracks};
+use lightlag_protocols::parameter::ParameterError;
 use lightlag_worlds::mobility::map::{MapOptions, osm::OsmOptions};
+use std::sync::Arc;
 
 /// The roads, and which of them the group may use.
 pub fn map(space: &Space) -> Result<Map> {
@@ -92,4 +96,22 @@ pub fn interest(space: &Space) -> Result<Vec<PointsOfInterest>> {
         all.push(PointsOfInterest { file, share });
     }
     Ok(all)
+}
+
+/// `ExternalMovement`: its hosts, of whatever group, take the nodes of the file in turn.
+pub fn samples(space: &Space, before: &Before, files: &Files) -> Result<Built> {
+    let settings = space.run.space("ExternalMovement");
+    // How far The ONE reads ahead.
+    let _ = settings.find("nrofPreload");
+    let MapFile { path, place } = file(&settings.need("file", "positions.txt")?, space)?;
+    let tracks = tracks::samples(&path.display().to_string(), &files.read(&path, &place)?)?;
+    Ok(recorded(tracks, before.recorded))
+}
+
+/// A model, or which of its parameters is wrong.
+type Built = std::result::Result<Mobility, ParameterError>;
+
+fn recorded(tracks: Tracks, first: usize) -> Built {
+    let mobility = Mobility::named("recorded", [("first_track", (first as f64).into())]);
+    mobility.map(|mobility| Mobility { tracks: Some(Arc::new(tracks)), ..mobility })
 }

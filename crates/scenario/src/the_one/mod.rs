@@ -17,6 +17,7 @@ macro_rules! words {
     ($($word:ident)+) => { &[$(stringify!($word)),+] };
 }
 
+mod applications;
 mod events;
 mod external;
 mod groups;
@@ -24,6 +25,8 @@ mod interfaces;
 mod known;
 mod maps;
 mod movement;
+#[cfg(test)]
+mod movement_tests;
 mod notes;
 mod numbers;
 mod places;
@@ -139,8 +142,9 @@ fn scenario(run: Run, catalogue: &Catalogue, files: &Files) -> Result<Outcome> {
     let space = run.space("Scenario");
     let name = name(run, &space)?;
     let duration = time(&space.need("endTime", "43200")?)?;
-    let Groups { list: groups, send_order, refused } = groups::groups(run, catalogue)?;
-    let queues = events::queues(run, &groups, duration, files)?;
+    let Groups { list: groups, send_order, refused } = groups::groups(run, catalogue, files)?;
+    let mut queues = events::queues(run, &groups, duration, files)?;
+    queues.traffic.extend(applications::pings(run, &groups)?);
     queues.traffic.iter().try_for_each(|traffic| check_amount(traffic, duration))?;
     let reports = reports::reports(run, &name)?;
     let rules = rules(&space, send_order, duration)?;

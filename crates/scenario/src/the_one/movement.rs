@@ -1,11 +1,13 @@
 //! `Group.movementModel` and what it reads: speeds, waits, places, maps.
 
+use super::groups::Before;
 use super::maps;
 use super::numbers::{double, int, list, range};
 use super::places;
 use super::settings::{Found, Run, Space};
 use super::working_day;
 use crate::error::{Result, short};
+use crate::files::Files;
 use crate::model::Mobility;
 use crate::quantity::{Area, Bounds};
 use lightlag_protocols::dtn::Value;
@@ -15,8 +17,8 @@ use lightlag_protocols::time::Duration;
 const SPEED_MAX_M_PER_S: f64 = 299_792_458.0;
 const MOVEMENTS: &[&str] = words![
     RandomWaypoint RandomWalk RandomDirection ModifiedRandomDirection ClusterMovement LinearMovement LinearFormation
-    GridLocation StationaryMovement MapBasedMovement ShortestPathMapBasedMovement MapRouteMovement BusMovement
-    BusTravellerMovement WorkingDayMovement
+    GridLocation StationaryMovement MapBasedMovement MapBasedMovementBackAllowed ShortestPathMapBasedMovement
+    MapRouteMovement BusMovement BusTravellerMovement WorkingDayMovement ExternalMovement
 ];
 
 fn not_negative(found: Option<Found>, default: f64) -> Result<Bounds<f64>> {
@@ -45,7 +47,7 @@ fn speed(space: &Space) -> Result<Bounds<f64>> {
 }
 
 /// How the nodes of a group move.
-pub fn mobility(space: &Space) -> Result<Mobility> {
+pub fn mobility(space: &Space, before: &Before, files: &Files) -> Result<Mobility> {
     let model = space.need("movementModel", "RandomWaypoint")?;
     let area = world_size(space.run)?;
     let speed = speed(space)?;
@@ -69,9 +71,12 @@ pub fn mobility(space: &Space) -> Result<Mobility> {
         "RandomWaypoint" => with("random_waypoint", Vec::new()),
         // Its legs are hard-coded in The ONE, as are the defaults here.
         "RandomWalk" => with("random_walk", Vec::new()),
-        "MapBasedMovement" => {
+        // The second is of older versions.
+        "MapBasedMovement" | "MapBasedMovementBackAllowed" => {
             let map = Some(maps::map(space)?);
-            with("map_walk", Vec::new()).map(|mobility| Mobility { map, ..mobility })
+            let turns_back = model.value.ends_with("BackAllowed");
+            with("map_walk", vec![("turns_back", turns_back.into())])
+                .map(|mobility| Mobility { map, ..mobility })
         }
         "ShortestPathMapBasedMovement" => {
             let (map, interest) = (Some(maps::map(space)?), maps::interest(space)?);
@@ -109,6 +114,7 @@ pub fn mobility(space: &Space) -> Result<Mobility> {
         "LinearMovement" => places::line_walk(space, speed)?,
         "LinearFormation" => places::line_formation(space)?,
         "GridLocation" => places::grid(space)?,
+        "ExternalMovement" => maps::samples(space, before, files)?,
         "StationaryMovement" => places::stationary(space, area)?,
         _ => return Err(model.unsupported(MOVEMENTS)),
     };

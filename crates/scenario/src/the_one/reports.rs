@@ -26,17 +26,27 @@ const fn class(name: &'static str, settings: &'static [&'static str]) -> ReportC
 
 /// The report classes that can be written.
 pub const REPORTS: &[ReportClass] = &[
+    class("AdjacencyGraphvizReport", &[]),
     class("BufferOccupancyReport", &["occupancyInterval"]),
+    class("ConnectivityDtnsim2Report", &[]),
     class("ConnectivityONEReport", &[]),
     class("ContactTimesReport", GRANULARITY),
+    class("ContactsDuringAnICTReport", &[]),
+    class("ContactsPerHourReport", &[]),
     class("CreatedMessagesReport", &[]),
     class("DeliveredMessagesReport", &[]),
+    class("EncountersVSUniqueEncountersReport", &[]),
     class("EventLogReport", &[]),
     class("InterContactTimesReport", GRANULARITY),
     class("MessageDelayReport", &[]),
     class("MessageDeliveryReport", &[]),
+    class("MessageGraphvizReport", &[]),
+    class("MessageReport", &[]),
     class("MessageStatsReport", &[]),
+    class("PingAppReporter", &[]),
     class("TotalContactTimeReport", GRANULARITY),
+    class("TotalEncountersReport", &[]),
+    class("UniqueEncountersReport", &[]),
 ];
 
 /// The ONE's decimals.

@@ -261,8 +261,8 @@ fn every_mistake_is_one_line_with_its_place() {
         ("312.5k", "312.5", "s.txt:7: `wifi.transmitSpeed`: `312.5` is no whole number "),
         (
             "= RandomWaypoint",
-            "= SwarmMovement",
-            "s.txt:9: `Group.movementModel` is `SwarmMovement`, which is not supported; ",
+            "= ExternalPathMovement",
+            "s.txt:9: `Group.movementModel` is `ExternalPathMovement`, which is not supported; ",
         ),
         (
             "= SprayAndWaitRouter",
@@ -424,11 +424,12 @@ fn in_contact(more: &str) -> Vec<(f64, f64)> {
 
 #[test]
 fn radios_are_on_when_net_says_so_as_in_the_one() {
+    // The ONE reports 0.1 as the start of the first, and no end of one that is up at the end of the run.
     let times = "Group.net.activeTimes = 0, 100, 600, 2400";
-    assert_eq!(in_contact(times), [(0.0, 100.1), (600.0, 2400.1)]);
+    assert_eq!(in_contact(times), [(0.1, 100.1), (600.0, 2400.1)]);
     // The clock is rounded to whole seconds, and the last one counts.
     let periods = in_contact("Group.net.activePeriods = 1000, 500\nGroup1.net.activePeriodsOffset = 100");
-    assert_eq!(periods, [(0.0, 900.5), (1399.5, 2400.5), (2899.5, 3600.0)]);
+    assert_eq!(periods, [(0.1, 900.5), (1399.5, 2400.5), (2899.5, 3600.1)]);
     // Jitter 60 and 48 are the first draws below 100 of a java.util.Random(0) with a double behind each.
     let jitter = in_contact("Group.net.activeTimes = 600, 2400\nGroup.net.activenessOffsetJitter = 100");
     assert_eq!(jitter.len(), 1);
@@ -466,5 +467,75 @@ fn interfaces_of_all_classes_are_read() {
     ] {
         let error = error_of(&format!("{WHOLE}{setting}\n"));
         assert!(error.contains(what), "{setting}: {error}");
+    }
+}
+
+const PINGS: &str = "Group.nrofApplications = 1\nGroup.application1 = ping\nping.type = PingApplication\n\
+    ping.interval = 500\nping.offset = 50\nping.seed = 7\nping.destinationRange = 20,60\n\
+    ping.pingSize = 5k\nping.pongSize = 7k\n";
+
+#[test]
+fn all_hosts_of_a_ping_application_ping_one_destination_at_a_time_and_all_answer() {
+    let file = read(&format!("{WHOLE}{PINGS}")).unwrap();
+    let points = file.points().unwrap();
+    assert!(points.warnings[0].contains("`ping.destinationRange` has hosts that do not exist"));
+    assert!(points.ignored.iter().all(|ignored| !ignored.key.starts_with("ping.")));
+    let network = points.list[0].scenario.bundles().unwrap();
+    let setup = network.setup(Seed::Own).unwrap();
+    let asked: Vec<_> = setup.replies.iter().map(|reply| setup.bundles[reply.request.0 as usize]).collect();
+    // At 550, 1050, ..., 14050 s: 28 times 50, less those to hosts beyond the last.
+    let at = |bundle: &lightlag_protocols::dtn::Bundle| bundle.created.as_secs_f64();
+    assert!(asked.len().is_multiple_of(50) && (500..28 * 50).contains(&asked.len()), "{}", asked.len());
+    for round in asked.chunks(50) {
+        let first = round[0];
+        assert!(round.iter().all(|ping| ping.destination == first.destination && at(ping) == at(&first)));
+        assert!(at(&first) % 500.0 == 50.0 && first.size == Bytes(5000));
+    }
+    let replies = &setup.bundles[setup.bundles.len() - asked.len()..];
+    for (ping, pong) in asked.iter().zip(replies) {
+        assert_eq!((pong.source, pong.destination), (ping.destination, ping.source));
+        assert_eq!((pong.size, pong.created), (Bytes(7000), Instant::MAX));
+    }
+    // java.util.Random(7).nextInt(40) begins with 15: host 35.
+    let mut random = java_random::Random::with_seed(7);
+    let drawn: Vec<u32> = (0..28).map(|_| 20 + random.next_int_n(40) as u32).filter(|to| *to < 50).collect();
+    let seen: Vec<u32> = asked.chunks(50).map(|round| round[0].destination.0).collect();
+    assert_eq!(seen, drawn);
+    let other = network.setup(Seed::Number(3)).unwrap();
+    assert_ne!(other.bundles, setup.bundles);
+}
+
+#[test]
+fn a_passive_application_only_answers_and_hosts_without_one_do_neither() {
+    let passive = "Group2.nrofApplications = 0\npong.type = PingApplication\npong.passive = true\n\
+        Group1.application1 = pong\n";
+    let points = read(&format!("{WHOLE}{PINGS}{passive}")).unwrap().points().unwrap();
+    let quiet = points.list[0].scenario.bundles().unwrap().setup(Seed::Own).unwrap();
+    assert_eq!(quiet.replies.len(), 0);
+    let active = "Group2.application1 = pong\npong.type = PingApplication\npong.passive = true\n";
+    let points = read(&format!("{WHOLE}{PINGS}{active}")).unwrap().points().unwrap();
+    let half = points.list[0].scenario.bundles().unwrap().setup(Seed::Own).unwrap();
+    let sources = half.replies.iter().map(|reply| half.bundles[reply.request.0 as usize].source.0);
+    assert!(
+        half.replies.len().is_multiple_of(25) && sources.clone().count() > 0 && sources.max() == Some(24)
+    );
+    let sizes: std::collections::BTreeSet<u64> =
+        half.bundles[half.bundles.len() - half.replies.len()..].iter().map(|pong| pong.size.0).collect();
+    assert!(sizes.contains(&1), "the passive ones answer with their own size: {sizes:?}");
+}
+
+#[test]
+fn mistakes_in_applications_are_told_with_their_line() {
+    for (from, to, what) in [
+        ("type = PingApplication", "type = Chat", "supported: PingApplication"),
+        ("nrofApplications = 1", "nrofApplications = 2", "a host may have one application"),
+        ("20,60", "20", "is no range of hosts"),
+        ("20,60", "20,20", "is no range of hosts"),
+        ("interval = 500", "interval = 0", "give seconds from 0.001 to 1e9"),
+        ("pongSize = 7k", "pongSize = 0", "give bytes above zero"),
+        ("Group.application1 = ping\n", "", "`Group.application1` is not set"),
+    ] {
+        let error = error_of(&format!("{WHOLE}{}", PINGS.replacen(from, to, 1)));
+        assert!(error.contains(what), "{to}: {error}");
     }
 }

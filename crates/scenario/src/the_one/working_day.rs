@@ -15,11 +15,11 @@ const DAY_S: f64 = 86_000.0;
 /// A hundred years, about.
 const TIME_MAX_S: f64 = 3e9;
 
-/// The number of a control system. Any will do: it is only a name.
+/// The number of a control system. Any will do: it is only a name, and negative ones count down from the greatest.
 pub fn system(space: &Space, key: &str) -> Result<Value> {
     let found = space.need(key, "1")?;
-    let number = found.whole(0, i32::MAX, "number systems from 0 on")?;
-    Ok(f64::from(number).into())
+    let number = found.whole(i32::MIN, i32::MAX, "give a whole number")?;
+    Ok(f64::from(number & i32::MAX).into())
 }
 
 /// Probabilities to ride on, and to wait for another bus.

@@ -8,6 +8,7 @@ use crate::keys::INTEREST;
 use crate::model::{Map, MapFile, Mobility, PointsOfInterest};
 use crate::models::MOBILITY;
 use crate::quantity::plain_number;
+use crate::tracks::{self, Format, Tracks};
 use crate::tree::{Node, Value};
 use lightlag_worlds::mobility::map::osm::{BoundingBox, OsmOptions, Roads};
 use lightlag_worlds::mobility::map::{Disconnected, MapOptions};
@@ -34,6 +35,15 @@ pub fn mobility(node: &Node, path: &str, context: &Context) -> Result<Mobility> 
     let map = has(Input::Map).then(|| map(&section, context)).transpose()?;
     let routes = has(Input::Routes).then(|| routes(&section, context)).transpose()?;
     let interest = if has(Input::PointsOfInterest) { interest(&section, context)? } else { Vec::new() };
+    let tracks = if has(Input::Tracks) { Some(Arc::new(tracks(&section, context)?)) } else { None };
+    if let Some(tracks) = &tracks {
+        let missing = tracks.list.len() <= parameters.number("first_track") as usize;
+        if missing {
+            let what = format!("`{path}` takes tracks that its file does not have");
+            let right = format!("the tracks are 0 to {}", tracks.list.len() - 1);
+            return section.place_of("first_track").refuse(what, right);
+        }
+    }
     let mut places = BTreeMap::new();
     for &key in
         entry.inputs.iter().flat_map(|input| if let Input::Places(keys) = input { keys } else { &[][..] })
@@ -44,7 +54,7 @@ pub fn mobility(node: &Node, path: &str, context: &Context) -> Result<Mobility> 
     }
     let chances = if has(Input::Chances) { chances(&section)? } else { Vec::new() };
     let on_map = routes.is_some() || !interest.is_empty() || !places.is_empty();
-    let mobility = Mobility { entry, parameters, map, routes, interest, places, chances };
+    let mobility = Mobility { entry, parameters, map, routes, interest, places, chances, tracks };
     if let (Some(map), true) = (&mobility.map, on_map)
         && is_osm(&map.files)
     {
@@ -53,6 +63,28 @@ pub fn mobility(node: &Node, path: &str, context: &Context) -> Result<Mobility> 
         return section.place.refuse(what, "convert the roads and the places to WKT in metres");
     }
     Ok(mobility)
+}
+
+fn tracks(section: &Section, context: &Context) -> Result<Tracks> {
+    let formats = [("samples", Format::Samples), ("paths", Format::Paths)];
+    let format = section.word("format", &formats)?.unwrap_or(Format::Samples);
+    let read = |name: &str, node: &Node| -> Result<(String, Arc<[u8]>)> {
+        let MapFile { path, place } = file(node, &section.key(name), context)?;
+        Ok((path.display().to_string(), context.files.read(&path, &place)?))
+    };
+    let positions = section.get("positions").ok_or_else(|| section.missing("positions", "\"walk.txt\""))?;
+    let (name, bytes) = read("positions", positions)?;
+    let active = section.get("active").map(|node| read("active", node)).transpose()?;
+    match (format, &active) {
+        (Format::Samples, None) => tracks::samples(&name, &bytes),
+        (Format::Samples, Some(_)) => {
+            let right = "leave it out, or write `format = \"paths\"`";
+            section.refuse("active", format!("`{}` needs paths", section.key("active")), right)
+        }
+        (Format::Paths, active) => {
+            tracks::paths(&name, &bytes, active.as_ref().map(|(name, bytes)| (name.as_str(), &bytes[..])))
+        }
+    }
 }
 
 fn routes(section: &Section, context: &Context) -> Result<MapFile> {
@@ -131,8 +163,8 @@ fn file(node: &Node, path: &str, context: &Context) -> Result<MapFile> {
         return Ok(MapFile { path, place: node.place.clone() });
     }
     node.place.refuse(
-        format!("there is no map {}", quoted(&path.display().to_string())),
-        "name a WKT or an OpenStreetMap file (.osm.pbf), relative to the scenario's folder",
+        format!("there is no file {}", quoted(&path.display().to_string())),
+        "name a file relative to the scenario's folder; a map is WKT or OpenStreetMap (.osm.pbf)",
     )
 }
 

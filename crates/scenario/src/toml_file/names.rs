@@ -4,6 +4,7 @@ use crate::contacts::Nodes;
 use crate::error::{Place, Result, Wrong, quoted, suggestion};
 use crate::model::Group;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Tables times nodes.
 const LISTED_MAX: usize = 20_000_000;
@@ -71,6 +72,11 @@ impl Names {
             }
         }
         Ok(chosen)
+    }
+    /// A selection of nodes with consecutive numbers.
+    pub fn span(&self, text: &str) -> std::result::Result<Range<u32>, Wrong> {
+        let (low, high) = self.range(text.trim())?;
+        Ok(low..high)
     }
     fn range(&self, part: &str) -> std::result::Result<(u32, u32), Wrong> {
         if part == "all" || part == "*" {

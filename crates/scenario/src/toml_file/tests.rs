@@ -1,6 +1,7 @@
 //! Whole TOML scenarios.
 
 use crate::{Catalogue, Interval, Points, ScenarioFile, Seed, TrafficKind};
+use lightlag_protocols::record::bundles::ReplyKind;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use proptest::prelude::*;
@@ -499,5 +500,34 @@ proptest! {
         let mut file = file(WHOLE);
         let _ = file.set(&path, &value);
         let _ = (file.points(), file.seeds());
+    }
+}
+
+#[test]
+fn traffic_may_ask_for_replies_of_all_or_of_some_nodes() {
+    let setup = |more: &str| {
+        let points = points(&format!("{WHOLE}{more}"));
+        points.list[0].scenario.bundles().unwrap().setup(Seed::Number(1)).unwrap()
+    };
+    let all = setup("reply = \"5 kB\"\n");
+    assert!(!all.replies.is_empty() && all.bundles.len() == 2 * all.replies.len());
+    let replies = &all.bundles[all.replies.len()..];
+    assert!(replies.iter().all(|reply| reply.source.0 == 5 && reply.size.0 == 5000));
+    assert!(all.replies.iter().all(|reply| reply.lifetime == Duration::from_secs(7200)));
+    assert_eq!(setup("replies = [{ from = \"walker\", size = \"5 kB\" }]\n").replies.len(), 0);
+    let some =
+        setup("replies = [{ from = \"walker\", size = \"5 kB\" }, { from = \"kiosk\", size = \"1 kB\" }]\n");
+    assert!(some.replies.len() == all.replies.len() && some.bundles.last().unwrap().size.0 == 1000);
+    let ping = setup("shape = \"ping\"\nreply = \"5 kB\"\nreply_as = \"pong\"\n");
+    assert!(ping.replies.iter().all(|reply| reply.kind == ReplyKind::Pong));
+    for (more, what) in [
+        ("reply_as = \"pong\"\n", "nothing replies"),
+        ("reply = \"0 B\"\n", "the reply is empty"),
+        ("reply = \"5 kB\"\nreplies = [{ from = \"kiosk\", size = \"1 kB\" }]\n", "give one of them"),
+        ("reply = \"50 MB\"\n", "fit in no buffer"),
+        ("replies = [{ from = \"rider\", size = \"1 kB\" }]\n", "no node or group is called `rider`"),
+    ] {
+        let error = told(&format!("{WHOLE}{more}"));
+        assert!(error.contains(what), "{more}: {error}");
     }
 }

@@ -6,17 +6,21 @@ use super::{Context, named, read_file};
 use crate::contacts::{EventKind, the_one_events};
 use crate::error::{Place, Result};
 use crate::keys;
-use crate::model::{Draws, Generator, Interval, ListedMessage, Shape, Traffic, TrafficKind};
+use crate::model::{Draws, Generator, Interval, ListedMessage, Replies, Shape, Traffic, TrafficKind};
 use crate::quantity::{self as q, Bounds};
 use crate::traffic::{never_advances, one_prefix, only_meets_itself};
 use crate::tree::Node;
+use lightlag_protocols::record::bundles::ReplyKind;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
+use std::ops::Range;
 use std::sync::Arc;
 
-const RANDOM_KEYS: &[&str] =
-    &["interval", "arrivals", "size", "from", "to", "lifetime", "prefix", "start", "end", "shape"];
-const LISTED_KEYS: &[&str] = &["events", "file", "lifetime", "prefix"];
+const RANDOM_KEYS: &[&str] = &[
+    "interval", "arrivals", "size", "from", "to", "lifetime", "prefix", "start", "end", "shape", "reply",
+    "replies", "reply_as",
+];
+const LISTED_KEYS: &[&str] = &["events", "file", "lifetime", "prefix", "reply", "replies", "reply_as"];
 
 /// How an interval is drawn.
 #[derive(Clone, Copy)]
@@ -36,7 +40,9 @@ const SHAPES: &[(&str, Shape)] = &[
     ("burst", Shape::Burst),
     ("one_from_each", Shape::OneFromEach),
     ("one_to_each", Shape::OneToEach),
+    ("ping", Shape::Ping),
 ];
+const REPLIES: &[(&str, ReplyKind)] = &[("response", ReplyKind::Response), ("pong", ReplyKind::Pong)];
 
 pub fn sources(root: &Section, names: &Names, duration: Duration, context: &Context) -> Result<Vec<Traffic>> {
     let sections = named(root, "traffic", keys::TRAFFIC)?;
@@ -72,7 +78,39 @@ fn source(
     } else {
         TrafficKind::Random(generator(section, prefix, names, duration)?)
     };
-    Ok(Traffic { name, place: section.place.clone(), lifetime, kind })
+    let replies = replies(section, names)?;
+    Ok(Traffic { name, place: section.place.clone(), lifetime, replies, kind })
+}
+
+/// `reply = "5 kB"`, or `replies = [{ size = "5 kB", from = "people" }]` where not all nodes reply alike.
+fn replies(section: &Section, names: &Names) -> Result<Option<Replies>> {
+    let kind = section.word("reply_as", REPLIES)?;
+    let all = section.quantity("reply", q::bytes)?.map(|size| (0..names.nodes.len() as u32, size));
+    let by = match (all, section.get("replies")) {
+        (None, None) if kind.is_some() => {
+            return section.refuse("reply_as", "nothing replies", "add `reply = \"5 kB\"`");
+        }
+        (None, None) => return Ok(None),
+        (Some(all), None) => vec![all],
+        (None, Some(node)) => some_reply(node, &section.key("replies"), names)?,
+        (Some(_), Some(node)) => {
+            return node.place.refuse("both `reply` and `replies` are given", "give one of them");
+        }
+    };
+    if by.iter().any(|(_, size)| size.get() == 0) {
+        let place = section.place_of(if section.get("reply").is_some() { "reply" } else { "replies" });
+        return place.refuse("the reply is empty", "give it a size above zero");
+    }
+    Ok(Some(Replies { by, kind: kind.unwrap_or(ReplyKind::Response) }))
+}
+
+fn some_reply(node: &Node, path: &str, names: &Names) -> Result<Vec<(Range<u32>, Bytes)>> {
+    let each = |item: &Arc<Node>| {
+        let section = Section::new(item, path, keys::REPLY)?;
+        let nodes = section.need("from", "\"all\"", |text| names.span(text))?;
+        Ok((nodes, section.need("size", "\"5 kB\"", q::bytes)?))
+    };
+    items(node, path, "{ size, from }", "add a size")?.iter().map(each).collect()
 }
 
 fn generator(section: &Section, prefix: String, names: &Names, duration: Duration) -> Result<Generator> {
@@ -106,6 +144,7 @@ fn generator(section: &Section, prefix: String, names: &Names, duration: Duratio
         start: Instant::ZERO.saturating_add(start),
         end: Instant::ZERO.saturating_add(end),
         draws: Draws::Lightlag,
+        seed: None,
     };
     if generator.from.is_empty() || only_meets_itself(&generator) {
         return section.refuse(

@@ -49,6 +49,7 @@ fn metrics(study: &Study) -> &'static [&'static str] {
             "control_bytes",
             "delivered_bytes",
             "delivered",
+            "plan_nodes",
         ],
     }
 }

@@ -50,7 +50,7 @@ impl<'a> Plan<'a> {
             downs: Cursor::new(times(|c| c.end)),
             ups: Cursor::new(times(|c| c.start)),
             rates: Cursor::new(rate_changes(setup)),
-            bundles: &setup.bundles,
+            bundles: &setup.bundles[..setup.bundles.len() - setup.replies.len()],
             expiries: Cursor::new(expiries.map(|b| (b.expires, b.id.0)).collect()),
             purge: rules.purge_every.map(|every| (Instant::ZERO + every, every)),
             sample: rules.sample_every.map(|every| (Instant::ZERO, every)),

@@ -2,8 +2,9 @@
 
 use crate::contacts::Contacts;
 use lightlag_protocols::dtn::{
-    BuildContext, Built, Bundle, ContactPlan, Mechanism, NodePolicy, Propagation, Radio, Router,
+    BuildContext, Built, Bundle, BundleId, ContactPlan, Mechanism, NodePolicy, Propagation, Radio, Router,
 };
+use lightlag_protocols::record::bundles::ReplyKind;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use std::sync::Arc;
@@ -35,12 +36,26 @@ pub struct Setup {
     pub plan: Arc<ContactPlan>,
     /// What is created when, ascending by [`Bundle::created`]; a bundle's number is its index.
     pub bundles: Arc<Vec<Bundle>>,
+    /// Which bundles are answered at their destination. The replies stand at the end of `bundles`, in this order, with
+    /// [`Instant::MAX`] as the time of their creation.
+    pub replies: Arc<Vec<Reply>>,
     /// End of the run; what happens at this instant still happens.
     pub until: Instant,
     /// Seed of the run's own streams (send order, activation order, mechanisms).
     pub seed: u64,
     /// How links and nodes behave.
     pub rules: Rules,
+}
+
+/// A bundle that is created when another one first arrives at its destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// The other one.
+    pub request: BundleId,
+    /// Who creates it.
+    pub kind: ReplyKind,
+    /// Its lifetime.
+    pub lifetime: Duration,
 }
 
 /// How links and nodes behave.

@@ -2,6 +2,7 @@
 
 mod contacts;
 mod rates;
+mod replies;
 
 use super::activation_order::ActivationOrder;
 use super::others::{Others, View};
@@ -17,6 +18,7 @@ use lightlag_protocols::dtn::{
 use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Remaining};
+use replies::Replies;
 
 /// Runs a setup and reports every event to `observer`.
 pub fn run<O: Observer>(setup: &Setup, observer: &mut O) {
@@ -92,6 +94,8 @@ enum Event {
     Sent(u32),
     /// The last bit has arrived.
     Arrived(Box<Flight>),
+    /// The lifetime of a reply is over.
+    Expired(BundleId),
     /// The sender hears that the peer did not keep it.
     Returned(NodeId, BundleId, NodeId),
 }
@@ -125,6 +129,7 @@ pub(super) struct World<'a, O> {
     /// Nodes that were sending when expired copies were purged.
     purge_later: Vec<bool>,
     queue: Queue<Event>,
+    replies: Replies,
     activation: ActivationOrder,
     orders: Orders,
     census: Option<Census>,
@@ -169,6 +174,7 @@ impl<'a, O: Observer> World<'a, O> {
             shadows: Vec::new(),
             purge_later: vec![false; count],
             queue: Queue::new(),
+            replies: Replies::new(setup),
             activation: ActivationOrder::new(setup.seed, count, setup.rules.tick),
             orders: Orders::new(setup.rules.send_order, setup.seed),
             census: needs(|a| a.needs().census).then(Census::default),
@@ -205,6 +211,7 @@ impl<'a, O: Observer> World<'a, O> {
         for (node, spec) in self.setup.nodes.iter().enumerate() {
             self.record(&Record::Node { node: NodeId(node as u32), buffer: spec.buffer });
         }
+        self.announce_replies();
         let mut plan = super::plan::Plan::new(self.setup);
         loop {
             let now = plan.next_at().min(self.queue.next_at()).min(self.activation.next_at());
@@ -252,7 +259,7 @@ impl<'a, O: Observer> World<'a, O> {
 
     // --- bundles ----------------------------------------------------------------------------
 
-    fn create(&mut self, bundle: &'a Bundle) {
+    fn create(&mut self, bundle: &Bundle) {
         let node = bundle.source;
         self.hear_peers(node);
         let agent = &mut self.agents[node.0 as usize];
@@ -383,6 +390,7 @@ impl<'a, O: Observer> World<'a, O> {
                     self.arrive(*flight);
                     self.on_change(to);
                 }
+                Event::Expired(id) => self.expire(id),
                 Event::Returned(from, id, to) => self.agents[from.0 as usize].returned(self.now, id, to),
                 Event::Sent(slot) => {
                     if let Some(ongoing) = self.ongoing[slot as usize].as_ref().filter(|o| o.ends == self.now)
@@ -426,7 +434,7 @@ impl<'a, O: Observer> World<'a, O> {
     }
     fn abort(&mut self, slot: u32) {
         let Some(Ongoing { transfer, from, .. }) = self.release(slot) else { return };
-        self.agents[from.0 as usize].abort(self.now, &transfer);
+        self.agents[from.0 as usize].abort(self.now, &transfer, self.census.as_ref());
         if self.track_expected {
             self.expected[transfer.to.0 as usize].remove(transfer.id.0);
         }
@@ -470,6 +478,7 @@ impl<'a, O: Observer> World<'a, O> {
                 }
                 if first {
                     self.tell_router_state(to);
+                    self.reply(to, id);
                 }
             }
             BundleArrival::Refused(why) => {

@@ -22,6 +22,7 @@ pub const ENTRY: Entry = Entry {
                 (1.0, 10_000.0),
                 "Roads between two vertices that a journey goes along.",
             ),
+            Parameter::flag("turns_back", false, "Whether nodes may turn back at every crossing."),
         ],
         only_with: &[],
         build: |parameters, context: GroupContext| Box::new(build(parameters, context)),
@@ -39,13 +40,14 @@ fn build(parameters: &Parameters, context: GroupContext) -> MapWalk {
         layers: context.layers,
         map,
         roads: Bounds { low: roads.low as u32, high: roads.high as u32 },
+        turns_back: parameters.flag("turns_back"),
         speed_m_per_s: parameters.range("speed"),
         pause_s: parameters.range("pause"),
     }
 }
 
 /// Map-based movement (Keränen, Ott and Kärkkäinen 2009): from vertex to vertex, at each one a uniform neighbour; back
-/// only at dead ends and as the first step of a journey. After a number of roads the node rests.
+/// only at dead ends and as the first step of a journey, if not everywhere. After a number of roads the node rests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MapWalk {
     /// The roads.
@@ -56,6 +58,8 @@ pub struct MapWalk {
     pub layers: u32,
     /// Roads of a journey, both ends included.
     pub roads: Bounds<u32>,
+    /// Whether nodes may turn back at every vertex.
+    pub turns_back: bool,
     /// Speed of a journey in m/s.
     pub speed_m_per_s: Bounds<f64>,
     /// Rest after each journey in seconds.
@@ -74,14 +78,14 @@ impl RoadMap {
         &self,
         from: u32,
         layers: u32,
-        roads: Bounds<u32>,
+        (roads, turns_back): (Bounds<u32>, bool),
         draw: &mut dyn Draw,
         path: &mut Vec<Point>,
     ) -> u32 {
         let (mut at, mut before) = (from, from);
         path.push(self.point(at));
         for _ in 0..roads.low + draw.below(roads.high - roads.low + 1) {
-            let fits = |&&v: &&u32| v != before && self.layers(v) & layers != 0;
+            let fits = |&&v: &&u32| (turns_back || v != before) && self.layers(v) & layers != 0;
             let open = || self.neighbours(at).iter().filter(fits);
             let next = match open().count() as u32 {
                 0 => before,
@@ -103,7 +107,7 @@ impl Model for MapWalk {
     }
     fn depart(&self, from: Spot, draw: &mut dyn Draw, path: &mut Vec<Point>) -> Journey {
         let speed_m_per_s = draw.within(self.speed_m_per_s);
-        let at = self.map.wander(from.vertex, self.layers, self.roads, draw, path);
+        let at = self.map.wander(from.vertex, self.layers, (self.roads, self.turns_back), draw, path);
         Journey { speed_m_per_s, to: Spot::on(&self.map, at) }
     }
     fn pause_s(&self, _at: Spot, draw: &mut dyn Draw) -> f64 {

@@ -26,6 +26,7 @@ mod on_map;
 mod random_direction;
 mod random_walk;
 mod random_waypoint;
+mod recorded;
 mod shortest_path_map;
 mod stationary;
 pub mod together;
@@ -47,6 +48,7 @@ pub use move_times::MoveTimes;
 pub use random_direction::RandomDirection;
 pub use random_walk::RandomWalk;
 pub use random_waypoint::RandomWaypoint;
+pub use recorded::{Fix, Recorded, Track, TrackBuilder};
 pub use shortest_path_map::ShortestPathMap;
 pub use stationary::Stationary;
 pub use walk::Walk;
@@ -232,6 +234,12 @@ pub trait Model: fmt::Debug + Send + Sync {
         let _ = count;
         Ok(())
     }
+    /// The recorded positions of the `index`-th node, if all its motion is recorded: then only [`begin`](Model::begin) is
+    /// called beside this.
+    fn track(&self, index: u32) -> Option<Track> {
+        let _ = index;
+        None
+    }
     /// Where the `index`-th node of the group begins. Appends to `path` if it begins in motion.
     fn begin(&self, index: u32, draw: &mut dyn Draw, path: &mut Vec<Point>) -> Begin {
         let _ = (index, draw, path);
@@ -272,6 +280,8 @@ pub struct GroupContext {
     pub routes: Vec<Vec<u32>>,
     /// Places that are visited more often, for models with [`Input::PointsOfInterest`].
     pub interest: Vec<Interest>,
+    /// Recorded positions, for models with [`Input::Tracks`]; nodes without a position stay at the origin.
+    pub tracks: Vec<Arc<[Fix]>>,
     /// Vertices of the map by the keys of [`Input::Places`].
     pub places: BTreeMap<&'static str, Vec<u32>>,
     /// The probabilities of [`Input::Chances`].
@@ -300,6 +310,8 @@ pub enum Input {
     Routes,
     /// Places on the map that are visited more often (`points_of_interest`).
     PointsOfInterest,
+    /// Recorded positions (`positions`).
+    Tracks,
 }
 
 /// A row of [`TABLE`].
@@ -333,6 +345,7 @@ pub const TABLE: &[Entry] = &[
     shortest_path_map::ENTRY,
     map_walk::ENTRY,
     map_route::ENTRY,
+    recorded::ENTRY,
     bus::ENTRY,
     bus_passenger::ENTRY,
     working_day::ENTRY,

@@ -9,7 +9,7 @@ use super::draws::Sources;
 use super::guide::Guide;
 use super::node::{Node, Rules};
 use super::together::{Member, Systems};
-use super::{Fleet, Leg, MobilityError, Model, Motion, MoveTimes, Point};
+use super::{Fleet, Leg, MobilityError, Model, Motion, MoveTimes, Point, Track};
 use lightlag_protocols::dtn::NodeId;
 use lightlag_protocols::time::{Duration, Instant};
 use std::cmp::Reverse;
@@ -26,6 +26,8 @@ pub struct Walk {
     sources: Sources,
     clock: Option<Clock>,
     nodes: Vec<Node>,
+    /// All the motion of those nodes whose motion is recorded.
+    tracks: Vec<Option<Track>>,
     together: Option<Together>,
 }
 
@@ -54,7 +56,8 @@ impl Walk {
         let nodes = Vec::with_capacity(count as usize);
         let depend = fleet.groups.iter().any(|group| group.model.shared().is_some());
         let together = depend.then(Together::default);
-        let mut walk = Self { groups, sources: Sources::new(fleet.draws, count), clock, nodes, together };
+        let (sources, tracks) = (Sources::new(fleet.draws, count), Vec::with_capacity(count as usize));
+        let mut walk = Self { groups, sources, clock, nodes, tracks, together };
         walk.begin(fleet);
         if walk.together.is_none() {
             walk.warm_up();
@@ -84,15 +87,21 @@ impl Walk {
                     _ => group.model.begin(index, draw, &mut path),
                 };
                 self.nodes.push(Node::new(number as u32, start, self.clock.as_mut(), &begin, path));
+                self.tracks.push(group.model.track(index));
                 if let Some(together) = &mut self.together {
                     together.members.push(own);
                 }
             }
         }
-        let due: Vec<_> = (0..self.nodes.len()).map(|n| Reverse((self.next_start(n), n as u32))).collect();
+        let due: Vec<_> = self.moving().map(|n| Reverse((self.next_start(n), n as u32))).collect();
         if let Some(together) = &mut self.together {
             together.due = due.into();
         }
+    }
+
+    /// The nodes that decide where they go. What is recorded begins at zero.
+    fn moving(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.nodes.len()).filter(|&n| self.tracks[n].is_none())
     }
 
     /// When the next leg of a node starts that is not at rest for others.
@@ -103,8 +112,7 @@ impl Walk {
 
     /// Runs all nodes up to zero, and keeps of each the leg that reaches beyond.
     fn warm_up(&mut self) {
-        let mut due: BinaryHeap<_> =
-            (0..self.nodes.len()).map(|n| Reverse((self.next_start(n), n))).collect();
+        let mut due: BinaryHeap<_> = self.moving().map(|n| Reverse((self.next_start(n), n))).collect();
         while let Some(Reverse((_, n))) = due.pop() {
             let leg = self.make_leg(n).unwrap_or_else(|| unreachable!("nodes on their own never wait"));
             if leg.end > Instant::ZERO {
@@ -201,6 +209,9 @@ impl Motion for Walk {
     }
     fn next_leg(&mut self, node: NodeId) -> Leg {
         let n = node.0 as usize;
+        if let Some(track) = &mut self.tracks[n] {
+            return track.next_leg();
+        }
         loop {
             if let Some(leg) = self.nodes[n].ready.pop_front() {
                 return leg;

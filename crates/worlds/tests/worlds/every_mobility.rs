@@ -8,7 +8,7 @@ use lightlag_protocols::units::parse::Position;
 use lightlag_worlds::contacts::kinetic::{Radio, encounters};
 use lightlag_worlds::mobility::map::{MapBuilder, MapOptions, RoadMap};
 use lightlag_worlds::mobility::{
-    Area, Bounds, Entry, Fleet, Group, GroupContext, Input, Interest, Leg, Motion, Point, TABLE,
+    Area, Bounds, Entry, Fix, Fleet, Group, GroupContext, Input, Interest, Leg, Motion, Point, TABLE,
 };
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -80,9 +80,25 @@ fn context(entry: &Entry, seed: u64) -> GroupContext {
     let keys =
         entry.inputs.iter().flat_map(|input| if let Input::Places(keys) = input { keys } else { &[][..] });
     let places = keys.filter(|_| seed.is_multiple_of(2)).map(|&key| (key, vertices(1))).collect();
+    let fix = |n: u64, draw: &mut Stream| Fix {
+        at: Instant::ZERO + Duration::from_secs(7 * n as i64 - 10),
+        point: Point::new(draw.unit() * WORLD.width_m, draw.unit() * WORLD.height_m),
+    };
+    let track = |draw: &mut Stream| (0..draw.below(9)).map(|n| fix(n, draw)).collect();
+    let tracks = if has(Input::Tracks) { (0..NODES).map(|_| track(&mut draw)).collect() } else { Vec::new() };
     let chances = if has(Input::Chances) { vec![0.9, 0.5] } else { Vec::new() };
     let map = has(Input::Map).then(town);
-    GroupContext { nodes: NODES, map, layers: u32::MAX, routes, interest, places, chances, warmup_s: 0.0 }
+    GroupContext {
+        nodes: NODES,
+        map,
+        layers: u32::MAX,
+        routes,
+        interest,
+        places,
+        chances,
+        tracks,
+        warmup_s: 0.0,
+    }
 }
 
 /// A fleet of the model, if these parameters go together.
@@ -139,6 +155,9 @@ proptest! {
         let mut slowest = if parameters.has("speed") { parameters.range("speed").low } else { 0.0 };
         if name == "working_day" {
             (fastest, slowest) = (fastest.max(INDOORS), slowest.min(INDOORS));
+        }
+        if name == "recorded" {
+            (fastest, slowest) = (f64::INFINITY, 0.0);
         }
         let mut last = vec![None; NODES as usize];
         for (node, leg) in once {

@@ -146,6 +146,7 @@ fn play(
         plan: contacts.plan().into(),
         contacts: contacts.clone(),
         bundles: Arc::new(traffic(nodes)),
+        replies: Arc::default(),
         until: UNTIL,
         seed: 7,
         rules: rules.clone(),

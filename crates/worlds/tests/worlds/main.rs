@@ -15,6 +15,7 @@ mod messages;
 mod mobility_statistics;
 mod names;
 mod packets;
+mod replies;
 #[path = "../../../../tests/skip.rs"]
 mod skip;
 mod the_one_trajectories;

@@ -86,7 +86,15 @@ fn groups() -> Vec<Group> {
     };
     let walk = |layers| {
         let roads_per_journey = Bounds::new(2, 9);
-        MapWalk { map: roads(), area: AREA, layers, roads: roads_per_journey, speed_m_per_s, pause_s }
+        MapWalk {
+            map: roads(),
+            area: AREA,
+            layers,
+            roads: roads_per_journey,
+            turns_back: layers == 2,
+            speed_m_per_s,
+            pause_s,
+        }
     };
     let models: [Arc<dyn Model>; 9] = [
         Arc::new(RandomWaypoint { area: AREA, speed_m_per_s, pause_s, initial: initial.clone() }),

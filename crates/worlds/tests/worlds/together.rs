@@ -39,6 +39,7 @@ fn model(name: &str, own: Vec<(&str, Value)>, places: &[(&'static str, Vec<u32>)
         interest: Vec::new(),
         places: places.iter().cloned().collect(),
         chances: vec![0.9, 0.6],
+        tracks: Vec::new(),
         warmup_s: 0.0,
     };
     (row.model.build)(&parameters, context).into()

@@ -123,6 +123,7 @@ fn network(seed: u64) -> Setup {
         plan: Arc::new(contacts.plan()),
         contacts: Arc::new(contacts),
         bundles: Arc::new(bundles(random, nodes)),
+        replies: Arc::default(),
         until: at(UNTIL_S),
         seed,
         rules,

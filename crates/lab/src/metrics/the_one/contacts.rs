@@ -120,13 +120,64 @@ impl Body for TotalContactTime {
     }
 }
 
-/// `ConnectivityONEReport`: contacts as The ONE reads them back; the lower address first.
-#[derive(Default)]
-pub(super) struct ConnectivityOne {
+/// `ConnectivityONEReport`: contacts as The ONE reads them back; `ConnectivityDtnsim2Report`: as dtnsim2 does. The lower
+/// address stands first.
+pub(super) struct Connectivity {
+    line: fn(&Desk, &str, Pair, &str) -> String,
     ignored: BTreeSet<Pair>,
 }
 
-impl Body for ConnectivityOne {
+impl Connectivity {
+    pub(super) fn the_one() -> Self {
+        let line = |_: &Desk, time: &str, pair: Pair, what: &str| {
+            format!("{time} CONN {} {} {what}\n", pair.0.0, pair.1.0)
+        };
+        Self { line, ignored: BTreeSet::new() }
+    }
+    pub(super) fn dtnsim2() -> Self {
+        let line = |desk: &Desk, time: &str, pair: Pair, what: &str| {
+            format!("@{time} {} <-> {} {what}\n", desk.node_name(pair.0), desk.node_name(pair.1))
+        };
+        Self { line, ignored: BTreeSet::new() }
+    }
+}
+
+/// `AdjacencyGraphvizReport`: a graph of how often nodes met, by who noticed first.
+#[derive(Default)]
+pub(super) struct Adjacency {
+    nodes: u32,
+    /// In the order of first meetings, and how many there were.
+    pairs: Vec<(Pair, u64)>,
+    known: BTreeMap<Pair, usize>,
+}
+
+impl Body for Adjacency {
+    fn on_record(&mut self, desk: &mut Desk, now: Instant, record: &Record) {
+        match *record {
+            Record::Node { .. } => self.nodes += 1,
+            Record::ContactUp { a, b, .. } if !desk.is_warmup(now) => {
+                let next = self.pairs.len();
+                let at = *self.known.entry((a, b)).or_insert(next);
+                if at == next {
+                    self.pairs.push(((a, b), 0));
+                }
+                self.pairs[at].1 += 1;
+            }
+            _ => {}
+        }
+    }
+    fn text(&self, desk: &Desk) -> String {
+        let edge = |((a, b), count): &(Pair, u64)| {
+            format!("\t{}--{} [weight={count}];\n", desk.node_name(*a), desk.node_name(*b))
+        };
+        let edges: String = self.pairs.iter().map(edge).collect();
+        let nodes: String =
+            (0..self.nodes).map(|node| format!("\t{};\n", desk.node_name(NodeId(node)))).collect();
+        format!("graph adjgraph {{\n{edges}{nodes}}}\n")
+    }
+}
+
+impl Body for Connectivity {
     fn on_record(&mut self, desk: &mut Desk, now: Instant, record: &Record) {
         let (pair, what) = match *record {
             Record::ContactUp { a, b, .. } => (pair(a, b), "up"),
@@ -139,7 +190,8 @@ impl Body for ConnectivityOne {
         }
         if !is_ignored {
             let time = java::fixed(desk.time(now), 2);
-            desk.text += &format!("{time} CONN {} {} {what}\n", pair.0.0, pair.1.0);
+            let line = (self.line)(desk, &time, pair, what);
+            desk.text += &line;
         } else if what == "up" {
             self.ignored.insert(pair);
         }

@@ -1,11 +1,11 @@
 //! Reports about messages.
 
-use super::{Body, Desk};
+use super::{Body, Desk, java};
 use crate::metrics::{Metrics, Number};
 use lightlag_protocols::dtn::{BundleId, NodeId};
-use lightlag_protocols::record::bundles::{Observer, Record};
+use lightlag_protocols::record::bundles::{Observer, Record, ReplyKind};
 use lightlag_protocols::time::Instant;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// `MessageStatsReport`: one line per number.
 pub(super) struct MessageStats {
@@ -101,6 +101,113 @@ impl Body for MessageDelivery {
     }
 }
 
+/// `MessageReport`: a line per arrival at a destination, later copies included.
+pub(super) struct Messages;
+
+impl Body for Messages {
+    fn on_record(&mut self, desk: &mut Desk, now: Instant, record: &Record) {
+        match *record {
+            Record::Created(ref bundle) => desk.remember(bundle),
+            Record::Delivered { id, first, .. } => {
+                let Some(bundle) = desk.bundle(id) else { return };
+                let (created, arrived) = (desk.formatted_time(bundle.created), desk.formatted_time(now));
+                let again = if first { "" } else { " duplicate" };
+                desk.text += &format!("{} {created} {arrived}{again}\n", desk.bundle_name(id));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// `MessageGraphvizReport`: the paths of delivered messages.
+#[derive(Default)]
+pub(super) struct MessageGraph {
+    ways: Ways,
+    paths: Vec<String>,
+    ended: f64,
+}
+
+impl Body for MessageGraph {
+    fn on_record(&mut self, desk: &mut Desk, now: Instant, record: &Record) {
+        if let Record::Created(bundle) = record {
+            desk.learn(now, bundle);
+        }
+        if let Record::End = record {
+            self.ended = desk.clock.shows_at_end(now);
+        }
+        let Some((id, path)) = self.ways.follow(record) else { return };
+        if desk.bundle(id).is_some() {
+            self.paths.push(named(desk, &path));
+        }
+    }
+    fn text(&self, desk: &Desk) -> String {
+        let paths: String = self.paths.iter().map(|path| format!("\t{path};\n")).collect();
+        let (scenario, count) = (&desk.options.scenario, self.paths.len());
+        let time = java::shortest(self.ended);
+        format!(
+            "/* scenario {scenario}\n{count} messages delivered at sim time {time} */\ndigraph msggraph {{\n{paths}}}\n"
+        )
+    }
+}
+
+/// `PingAppReporter`: pings and pongs of ping applications, sent and received.
+#[derive(Default)]
+pub(super) struct PingApp {
+    pings: Count,
+    pongs: Count,
+    ended: f64,
+}
+
+/// Messages of a kind, by number, and how many of them were sent and received.
+#[derive(Default)]
+struct Count {
+    ids: BTreeSet<BundleId>,
+    sent: u64,
+    received: u64,
+}
+
+impl Count {
+    fn on_record(&mut self, record: &Record) {
+        match *record {
+            Record::Created(ref bundle) | Record::Rejected(ref bundle) if self.ids.contains(&bundle.id) => {
+                self.sent += 1;
+            }
+            Record::Delivered { id, first: true, .. } if self.ids.contains(&id) => self.received += 1,
+            _ => {}
+        }
+    }
+}
+
+impl Body for PingApp {
+    fn on_record(&mut self, desk: &mut Desk, now: Instant, record: &Record) {
+        match *record {
+            Record::Reply { request, reply, kind: ReplyKind::Pong } => {
+                self.pings.ids.insert(request);
+                self.pongs.ids.insert(reply);
+            }
+            Record::End => self.ended = desk.clock.shows_at_end(now),
+            _ => [&mut self.pings, &mut self.pongs].into_iter().for_each(|count| count.on_record(record)),
+        }
+    }
+    fn text(&self, desk: &Desk) -> String {
+        let share = |of: u64, all: u64| desk.format(if all == 0 { 0.0 } else { of as f64 / all as f64 });
+        let Self { pings, pongs, .. } = self;
+        let scenario = &desk.options.scenario;
+        let rows = [
+            format!("Ping stats for scenario {scenario}"),
+            format!("sim_time: {}", desk.format(self.ended)),
+            format!("pings sent: {}", pings.sent),
+            format!("pings received: {}", pings.received),
+            format!("pongs sent: {}", pongs.sent),
+            format!("pongs received: {}", pongs.received),
+            format!("ping delivery prob: {}", share(pings.received, pings.sent)),
+            format!("pong delivery prob: {}", share(pongs.received, pongs.sent)),
+            format!("ping/pong success prob: {}", share(pongs.received, pings.sent)),
+        ];
+        rows.map(|row| row + "\n").concat()
+    }
+}
+
 /// `CreatedMessagesReport`: a line per message.
 pub(super) struct CreatedMessages;
 
@@ -126,24 +233,19 @@ pub(super) struct DeliveredMessages {
 
 impl Body for DeliveredMessages {
     fn on_record(&mut self, desk: &mut Desk, now: Instant, record: &Record) {
-        match *record {
-            Record::Created(ref bundle) => {
-                desk.learn(now, bundle);
-                self.ways.begin(bundle.source, bundle.id);
-            }
-            Record::Sent { from, to, id } => self.ways.leave(from, to, id),
-            Record::Stored { from, to, id, .. } => self.ways.come(from, to, id),
-            Record::Refused { from, to, id, .. } => drop(self.ways.land(from, to, id)),
-            Record::Delivered { from, to, id, hops, first, .. } => {
-                let way = self.ways.land(from, to, id);
-                if first {
-                    delivered(desk, now, id, hops, &way);
-                }
-            }
-            Record::Gone { node, id, .. } => self.ways.end(node, id),
-            _ => {}
+        if let Record::Created(bundle) = record {
+            desk.learn(now, bundle);
+        }
+        let hops = if let Record::Delivered { hops, .. } = *record { hops } else { 0 };
+        if let Some((id, path)) = self.ways.follow(record) {
+            delivered(desk, now, id, hops, &path);
         }
     }
+}
+
+fn named(desk: &Desk, path: &[NodeId]) -> String {
+    let path: Vec<String> = path.iter().map(|node| desk.node_name(*node)).collect();
+    path.join("->")
 }
 
 fn delivered(desk: &mut Desk, now: Instant, id: BundleId, hops: u32, path: &[NodeId]) {
@@ -151,8 +253,7 @@ fn delivered(desk: &mut Desk, now: Instant, id: BundleId, hops: u32, path: &[Nod
     let delay = desk.time(now) - desk.time(bundle.created);
     let (time, delay, ttl) = (desk.formatted_time(now), desk.format(delay), desk.ttl(now, &bundle));
     let (from, to) = (desk.node_name(bundle.source), desk.node_name(bundle.destination));
-    let path: Vec<String> = path.iter().map(|node| desk.node_name(*node)).collect();
-    let (name, size, path) = (desk.bundle_name(id), bundle.size.get(), path.join("->"));
+    let (name, size, path) = (desk.bundle_name(id), bundle.size.get(), named(desk, path));
     desk.text += &format!("{time} {name} {size} {hops} {delay} {from} {to} {ttl} N {path}\n");
 }
 
@@ -166,6 +267,22 @@ struct Ways {
 }
 
 impl Ways {
+    /// Takes a record in; the bundle and its path where one is first delivered.
+    fn follow(&mut self, record: &Record) -> Option<(BundleId, Vec<NodeId>)> {
+        match *record {
+            Record::Created(ref bundle) => self.begin(bundle.source, bundle.id),
+            Record::Sent { from, to, id } => self.leave(from, to, id),
+            Record::Stored { from, to, id, .. } => self.come(from, to, id),
+            Record::Refused { from, to, id, .. } => drop(self.land(from, to, id)),
+            Record::Delivered { from, to, id, first, .. } => {
+                let way = self.land(from, to, id);
+                return first.then_some((id, way));
+            }
+            Record::Gone { node, id, .. } => self.end(node, id),
+            _ => {}
+        }
+        None
+    }
     fn begin(&mut self, source: NodeId, id: BundleId) {
         self.steps.push((source, None));
         self.stored.insert((source, id), self.steps.len() - 1);

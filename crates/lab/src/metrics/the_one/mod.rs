@@ -5,11 +5,13 @@
 
 mod clock;
 mod contacts;
+mod encounters;
 mod java;
 mod messages;
 mod network;
 
 use clock::Clock;
+use encounters::{Encounters, Form};
 use lightlag_protocols::dtn::{Bundle, BundleId, NodeId};
 use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
@@ -96,9 +98,13 @@ impl Report {
         let class = REPORTS.iter().find(|known| known.name == class).ok_or_else(unsupported)?.name;
         let mut desk = Desk::new(options);
         let (head, body): (&str, Box<dyn Body>) = match class {
+            "AdjacencyGraphvizReport" => ("", Box::new(contacts::Adjacency::default())),
             "BufferOccupancyReport" => ("", Box::new(network::BufferOccupancy::new(&desk))),
-            "ConnectivityONEReport" => ("", Box::new(contacts::ConnectivityOne::default())),
+            "ConnectivityDtnsim2Report" => ("", Box::new(contacts::Connectivity::dtnsim2())),
+            "ConnectivityONEReport" => ("", Box::new(contacts::Connectivity::the_one())),
             "ContactTimesReport" => ("", Box::new(contacts::ContactTimes::new(false))),
+            "ContactsDuringAnICTReport" => ("", Box::new(encounters::ContactsWhileApart::default())),
+            "ContactsPerHourReport" => ("", Box::new(encounters::ContactsPerHour::default())),
             "CreatedMessagesReport" => {
                 ("# time  ID  size  fromHost  toHost  TTL  isResponse\n", Box::new(messages::CreatedMessages))
             }
@@ -106,6 +112,7 @@ impl Report {
                 "# time  ID  size  hopcount  deliveryTime  fromHost  toHost  remainingTtl  isResponse  path\n",
                 Box::new(messages::DeliveredMessages::default()),
             ),
+            "EncountersVSUniqueEncountersReport" => ("", Box::new(Encounters::new(Form::Both))),
             "EventLogReport" => ("", Box::new(network::EventLog::default())),
             "InterContactTimesReport" => ("", Box::new(contacts::ContactTimes::new(true))),
             "MessageDelayReport" => {
@@ -115,9 +122,14 @@ impl Report {
                 let head = "# time  created  delivered  delivered/created\n";
                 (head, Box::new(messages::MessageDelivery::default()))
             }
+            "MessageGraphvizReport" => ("", Box::new(messages::MessageGraph::default())),
+            "MessageReport" => ("# messages: ID, start time, end time\n", Box::new(messages::Messages)),
+            "PingAppReporter" => ("", Box::new(messages::PingApp::default())),
             "TotalContactTimeReport" => {
                 ("# time totalContactTime\n", Box::new(contacts::TotalContactTime::new(&desk)))
             }
+            "TotalEncountersReport" => ("", Box::new(Encounters::new(Form::Total))),
+            "UniqueEncountersReport" => ("", Box::new(Encounters::new(Form::Unique))),
             "MessageStatsReport" => ("", Box::new(messages::MessageStats::new(&desk))),
             _ => return Err(unsupported()),
         };
@@ -173,13 +185,20 @@ impl Desk {
     }
     /// Remembers a bundle; false during the warm-up, whose bundles are ignored for ever.
     fn learn(&mut self, now: Instant, bundle: &Bundle) -> bool {
+        let counts = !self.is_warmup(now);
+        self.remember(bundle);
+        if !counts {
+            self.bundles[bundle.id.0 as usize] = None;
+        }
+        counts
+    }
+    /// Remembers a bundle, during the warm-up too.
+    fn remember(&mut self, bundle: &Bundle) {
         let at = bundle.id.0 as usize;
         if at >= self.bundles.len() {
             self.bundles.resize(at + 1, None);
         }
-        let counts = !self.is_warmup(now);
-        self.bundles[at] = counts.then_some(*bundle);
-        counts
+        self.bundles[at] = Some(*bundle);
     }
     /// The facts of a bundle that counts.
     fn bundle(&self, id: BundleId) -> Option<Bundle> {

@@ -47,6 +47,8 @@ impl Body for EventLog {
                 let at_destination = self.destinations.get(id.0 as usize) == Some(&to);
                 transfer("DE", from, to, id, if at_destination { " A" } else { " R" })
             }
+            // What is replaced vanishes without an event.
+            Record::Gone { reason: DropReason::Replaced, .. } => return,
             Record::Gone { node, id, reason, .. } => {
                 let dropped = matches!(reason, DropReason::Overflow | DropReason::Expired);
                 copy(if dropped { "DR" } else { "R" }, node, id)

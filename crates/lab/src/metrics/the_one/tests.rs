@@ -1,5 +1,6 @@
 use super::*;
 use lightlag_protocols::dtn::DropReason;
+use lightlag_protocols::record::bundles::ReplyKind;
 use lightlag_protocols::units::{BitRate, Bytes};
 
 const A: NodeId = NodeId(0);
@@ -102,6 +103,53 @@ fn the_event_log_can_be_read_back_by_the_one() {
         9.0 CONN n0 n1 up\n10.0 CONN n1 n0 down\n";
     assert_eq!(plain("EventLogReport"), expected);
     assert!(ticking("EventLogReport").contains("8.299999999999986 DE n1 n2 M1 D\n"));
+}
+
+#[test]
+fn encounters_are_counted_by_node_by_share_and_while_apart() {
+    assert_eq!(plain("TotalEncountersReport"), "0 0\n1 1\n2 1\n3 1\n");
+    // n1 met both others: 666 thousandths of three nodes; n0 and n2 met one.
+    let unique = plain("UniqueEncountersReport");
+    assert_eq!(unique.lines().count(), 1000);
+    assert_eq!(unique.lines().filter(|line| !line.ends_with(" 0")).collect::<Vec<_>>(), ["333 2", "666 1"]);
+    assert_eq!(plain("EncountersVSUniqueEncountersReport"), "0\t2\t1\n1\t3\t2\n2\t1\t1\n");
+    // n0 and n1 part at 6.5 s and meet again at 9 s; n1 met n2 meanwhile.
+    assert_eq!(plain("ContactsDuringAnICTReport"), "0\t1\n1\t1\n");
+    assert_eq!(plain("ContactsPerHourReport"), "", "no contact begins in a later hour");
+}
+
+#[test]
+fn graphs_and_dtnsim2_name_nodes() {
+    let expected = "@4.00 n0 <-> n1 up\n@6.50 n0 <-> n1 down\n@8.00 n1 <-> n2 up\n@9.00 n0 <-> n1 up\n\
+        @10.00 n0 <-> n1 down\n";
+    assert_eq!(plain("ConnectivityDtnsim2Report"), expected);
+    let expected = "graph adjgraph {\n\tn1--n0 [weight=1];\n\tn1--n2 [weight=1];\n\tn0--n1 [weight=1];\n\
+        \tn0;\n\tn1;\n\tn2;\n}\n";
+    assert_eq!(plain("AdjacencyGraphvizReport"), expected);
+    let expected = "/* scenario s\n1 messages delivered at sim time 10.0 */\ndigraph msggraph {\n\
+        \tn0->n1->n2;\n}\n";
+    assert_eq!(plain("MessageGraphvizReport"), expected);
+    let expected = "# messages: ID, start time, end time\nM1 3.0000 8.3000\n";
+    assert_eq!(plain("MessageReport"), expected);
+}
+
+#[test]
+fn pings_and_pongs_are_counted_and_responses_are_not() {
+    let mut report = Report::new("PingAppReporter", &Options::default()).expect("a supported class");
+    let [ping, pong, other] = [0, 2, 3].map(BundleId);
+    let reply = |request, reply, kind| (0.0, Record::Reply { request, reply, kind });
+    let answers = [reply(ping, pong, ReplyKind::Pong), reply(BundleId(1), other, ReplyKind::Response)];
+    let back = Bundle { source: C, ..bundle(2, A, Instant::from_secs(8)) };
+    for (at, record) in answers.into_iter().chain(story()).chain([(10.0, Record::Created(back))]) {
+        if !matches!(record, Record::End) {
+            report.on_record(Instant::from_secs_f64(at), &record);
+        }
+    }
+    report.on_record(Instant::from_secs(10), &Record::End);
+    let expected = "Ping stats for scenario default_scenario\nsim_time: 10.0000\npings sent: 1\n\
+        pings received: 1\npongs sent: 1\npongs received: 0\nping delivery prob: 1.0000\n\
+        pong delivery prob: 0.0000\nping/pong success prob: 0.0000\n";
+    assert_eq!(report.text(), expected);
 }
 
 #[test]

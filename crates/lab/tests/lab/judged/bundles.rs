@@ -76,6 +76,7 @@ fn setup(router: &str, mechanism: &str, rules: &Rules, policy: NodePolicy, delay
         plan: Arc::new(contacts.plan()),
         contacts: Arc::new(contacts),
         bundles: Arc::new(traffic()),
+        replies: Arc::default(),
         until: at(UNTIL_S),
         seed: 1,
         rules: Rules { sample_every: Some(Duration::from_secs(10)), ..rules.clone() },

@@ -46,6 +46,8 @@ pub enum DropReason {
     Acknowledged,
     /// It was given to the next node, which keeps it instead.
     HandedOver,
+    /// A later bundle of the same name was created at this node.
+    Replaced,
 }
 
 /// What a transfer is for.
@@ -483,6 +485,10 @@ impl Agent {
     /// `peer` no longer has what was asked back.
     pub fn on_reclaim_refused(&mut self, now: Instant, peer: NodeId, id: BundleId) {
         self.mechanism.on_event(&local!(self, now, None), &MechanismEvent::ReclaimRefused { peer, id });
+    }
+    /// The application replaces the bundle `id` by one that it creates next: its copy is deleted unless it is being sent.
+    pub fn replace(&mut self, now: Instant, id: BundleId) {
+        self.delete_idle(now, id, DropReason::Replaced);
     }
     /// Deletes the copy of `id` if its lifetime is over and it is not being sent.
     pub fn expire(&mut self, now: Instant, id: BundleId) {

@@ -74,7 +74,7 @@ impl Agent {
             }
             self.delete_idle(now, id, DropReason::Overflow);
         }
-        while self.store.free() < incoming.size {
+        while self.store.used() + incoming.size > self.store.capacity() {
             let at = local!(self, now, census);
             let preferred = self.router.victim(&at);
             match self.mechanism.make_room(&at, incoming, preferred) {

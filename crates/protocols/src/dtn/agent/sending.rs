@@ -4,10 +4,11 @@ use super::{
     Agent, Answer, BundleInTransit, DropReason, Leaving, Peers, SendOrder, Summary, Transfer, TransferKind,
 };
 use crate::dtn::{
-    AfterTransfer, BundleId, Census, CopyEvent, Head, Local, MechanismEvent, NodeId, Offer, Refusal, Replica,
-    RouterEvent, Sieve,
+    AfterTransfer, Bundle, BundleId, Census, CopyEvent, Head, Local, MechanismEvent, NodeId, Offer, Refusal,
+    Replica, RouterEvent, Sieve,
 };
 use crate::time::Instant;
+use crate::units::Bytes;
 
 impl Agent {
     /// Starts to move custody of a copy, if its new custodian can take it now.
@@ -330,6 +331,7 @@ impl Agent {
         if self.acknowledged.contains(transfer.id.0) {
             self.delete_idle(now, transfer.id, DropReason::Acknowledged);
         }
+        self.shed_excess(now, &transit.bundle, census);
         Some(transit)
     }
     /// `peer` says that it did not take a copy that was sent to it, if that is still here.
@@ -339,16 +341,26 @@ impl Agent {
         self.mechanism.on_copy(&local!(self, now, None), &mut replica, CopyEvent::Returned { peer });
         self.store.update(slot, replica);
     }
-    /// The contact ended before the last bit of a transfer had left. The copy is kept.
-    pub fn abort(&mut self, now: Instant, transfer: &Transfer) {
+    /// The contact ended before the last bit of a transfer had left. The copy is kept, unless it holds room that the
+    /// buffer does not have.
+    pub fn abort(&mut self, now: Instant, transfer: &Transfer, census: Option<&Census>) {
         if transfer.kind == TransferKind::Custody {
             self.moving.retain(|&id| id != transfer.id);
         }
-        if let Some(replica) = self.store.get_mut(transfer.id) {
-            replica.sending -= 1;
-        }
+        let Some(replica) = self.store.get_mut(transfer.id) else { return };
+        replica.sending -= 1;
+        let bundle = replica.bundle;
         if self.acknowledged.contains(transfer.id.0) {
             self.delete_idle(now, transfer.id, DropReason::Acknowledged);
+        }
+        self.shed_excess(now, &bundle, census);
+    }
+    /// A transfer of `sent` is over: what a buffer holds beyond its size, own bundles that were stored without room, is
+    /// evicted (The ONE does so at the sender, then only).
+    fn shed_excess(&mut self, now: Instant, sent: &Bundle, census: Option<&Census>) {
+        if self.policy.overfill && self.store.used() > self.store.capacity() {
+            // Nothing comes in: whether the eviction succeeds makes no difference to anyone.
+            let _ = self.make_room(now, &Bundle { size: Bytes(0), ..*sent }, census);
         }
     }
     fn hand_over(&mut self, now: Instant, id: BundleId, to: NodeId, had: bool, census: Option<&Census>) {

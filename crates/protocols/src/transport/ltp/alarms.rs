@@ -21,6 +21,8 @@ pub enum Alarm {
     Stalled(u64),
     /// The acknowledgement of a report on a session of the peer.
     Report(u64, u64),
+    /// The acknowledgement of a probe.
+    Probe(u64),
     /// That of the cancellation of a session of our own.
     CancelExport(u64),
     /// That of the cancellation of a session of the peer.

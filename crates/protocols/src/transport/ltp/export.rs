@@ -1,6 +1,7 @@
 //! A session of our own: a block that is being sent.
 
-use super::{Checkpoint, Color, Config, Data, Ends, Refusal, Report, Segment, SessionId};
+use super::repair::Repair;
+use super::{Checkpoint, Checkpoints, Color, Config, Data, Ends, Refusal, Report, Segment, SessionId};
 use crate::time::{Duration, Instant};
 use crate::transport::ranges::{Range, Ranges};
 use crate::wire::ltp::{Content, Reason, sdnv};
@@ -37,55 +38,32 @@ pub struct Asked {
     pub expires: Option<Instant>,
     /// It waits to leave again.
     pub queued: bool,
-    /// Segments of data that had left with it.
+    /// The data that had left with it.
+    pub marks: Marks,
+    /// Where the reports on it begin, and what they have covered.
+    from: u64,
+    covered: Ranges,
+}
+
+/// How far an engine was when something left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// Segments of data that had left.
     pub order: u64,
-    /// Bytes that had been delivered then.
-    delivered: u64,
+    /// Red bytes that had left.
+    pub left: u64,
+    /// Bytes that had been delivered.
+    pub delivered: u64,
 }
 
-/// Repair of the data that a report does not claim.
-#[derive(Debug)]
-struct Repair {
-    gaps: VecDeque<Range>,
-    /// The report that the checkpoint at its end answers.
-    report: u64,
-    /// Segments that have left, each once.
-    left: Vec<Range>,
-    /// How often this series must still be sent; `None`: not decided.
-    rows: Option<u32>,
-    /// All have left once.
-    copying: bool,
-}
-
-impl Repair {
-    fn new(gaps: VecDeque<Range>, report: u64) -> Self {
-        Self { gaps, report, left: Vec::new(), rows: None, copying: false }
+impl Asked {
+    /// Whether reports on it are here from its beginning to its end.
+    fn is_answered(&self) -> bool {
+        self.is_answered_in_part() || self.covered.gap(self.from, self.data.end()).is_none()
     }
-    /// Ends the repair after its segments sent so far; returns a repair of the rest, if any.
-    fn cut(&mut self) -> Option<Self> {
-        let gaps = std::mem::take(&mut self.gaps);
-        let rest = Self { rows: self.rows, ..Self::new(gaps, self.report) };
-        // Copies are not missed.
-        (!self.copying && !rest.gaps.is_empty()).then_some(rest)
-    }
-    /// The first range is sent; returns whether nothing remains to send.
-    fn leave(&mut self, (from, to): Range) -> bool {
-        if !self.copying {
-            self.left.push((from, to));
-        }
-        if let Some(gap) = self.gaps.front_mut() {
-            gap.0 = to;
-            if gap.0 == gap.1 {
-                self.gaps.pop_front();
-            }
-        }
-        let rows = self.rows.unwrap_or(1);
-        if self.gaps.is_empty() && rows > 1 {
-            // A burst of losses in one series spares the next one.
-            self.gaps = self.left.iter().copied().collect();
-            (self.rows, self.copying) = (Some(rows - 1), true);
-        }
-        self.gaps.is_empty()
+    /// A peer that leaves something out, though it was asked three times, is not waited for.
+    pub fn is_answered_in_part(&self) -> bool {
+        self.tries > 2 && !self.covered.is_empty()
     }
 }
 
@@ -105,9 +83,7 @@ pub struct Answer {
     /// Between a checkpoint that left once and this.
     pub rtt: Option<Duration>,
     /// Of the checkpoint.
-    pub order: Option<u64>,
-    /// What had been delivered when it left.
-    pub delivered: Option<u64>,
+    pub marks: Option<Marks>,
     /// When its timer would go off, and its serial number.
     pub timer: Option<(Option<Instant>, u64)>,
 }
@@ -130,14 +106,19 @@ pub struct Export {
     total: u64,
     /// Most data of a segment.
     pub payload: u64,
+    checkpoints: Checkpoints,
     /// End of the data sent at least once.
     next: u64,
     acked: Ranges,
     /// Red bytes that some report has covered.
     reported: Ranges,
+    /// What reports have covered of which nothing could be repaired yet.
+    deferred: Ranges,
     /// Bytes that wait to be repaired, or whose repair is in flight.
     pending: Ranges,
     repairs: VecDeque<Repair>,
+    /// Repairs that reports have asked for so far.
+    pub rounds: u32,
     pub asked: BTreeMap<u64, Asked>,
     first_serial: u64,
     next_serial: u64,
@@ -176,6 +157,7 @@ impl Export {
             red,
             total,
             payload,
+            checkpoints: config.checkpoints,
             first_serial: serial,
             next_serial: serial,
             ..Self::empty(id)
@@ -192,11 +174,14 @@ impl Export {
             red: 0,
             total: 0,
             payload: 0,
+            checkpoints: Checkpoints::Anywhere,
             next: 0,
             acked: Ranges::default(),
             reported: Ranges::default(),
+            deferred: Ranges::default(),
             pending: Ranges::default(),
             repairs: VecDeque::new(),
+            rounds: 0,
             asked: BTreeMap::new(),
             first_serial: 1,
             next_serial: 1,
@@ -233,9 +218,11 @@ impl Export {
     pub fn is_complete(&self) -> bool {
         self.has_left() && self.acked.total() == self.red
     }
-    /// Whether repairs wait to leave.
+    /// Whether repairs may leave now.
     pub fn wants_repair(&self) -> bool {
-        !self.repairs.is_empty()
+        // The checkpoint at the end of a repair waits for all reports on the one before.
+        let may_end = self.checkpoints == Checkpoints::Anywhere || self.asked.is_empty();
+        self.repairs.front().is_some_and(|repair| may_end || repair.has_more(self.payload))
     }
     /// Nothing is in flight, nothing waits to leave, and something is missing.
     pub fn is_stalled(&self) -> bool {
@@ -250,7 +237,11 @@ impl Export {
         let gaps: VecDeque<Range> = self.missing(0, self.red);
         if !gaps.is_empty() {
             self.await_repairs(&gaps);
-            self.repairs.push_back(Repair::new(gaps, self.last_heard));
+            let report = match self.checkpoints {
+                Checkpoints::Anywhere => (self.last_heard, 0),
+                Checkpoints::AtEnds => (0, 0),
+            };
+            self.repairs.push_back(Repair::new(gaps, report));
         }
     }
     fn await_repairs(&mut self, gaps: &VecDeque<Range>) {
@@ -302,28 +293,51 @@ impl Export {
         self.heard.insert(report.serial, report.serial.saturating_add(1));
         self.last_heard = report.serial;
         let mut answer = Answer::default();
-        if let Some(asked) = self.asked.remove(&report.checkpoint) {
+        if let Some(asked) = self.asked.get_mut(&report.checkpoint) {
             for range in &asked.repairs {
                 self.pending.remove(range.0, range.1);
             }
-            answer.rtt = Some(now - asked.sent_at).filter(|_| asked.tries == 1);
-            (answer.order, answer.delivered) = (Some(asked.order), Some(asked.delivered));
+            let is_first = asked.covered.is_empty();
+            answer.rtt = Some(now - asked.sent_at).filter(|_| asked.tries == 1 && is_first);
+            answer.marks = Some(asked.marks);
             answer.repair = !asked.repairs.is_empty();
-            answer.timer = Some((asked.expires, report.checkpoint));
+            asked.covered.insert(report.lower, report.upper);
+            (asked.repairs, asked.bytes) = (Vec::new(), 0);
+            if self.checkpoints == Checkpoints::Anywhere || asked.is_answered() {
+                answer.timer = Some((asked.expires, report.checkpoint));
+                self.asked.remove(&report.checkpoint);
+            }
         }
         answer.acked = report.ranges().map(|(from, to)| self.acked.insert(from, to)).sum();
         answer.told = self.reported.insert(report.lower, report.upper);
-        let gaps = self.missing(report.lower, report.upper);
+        self.deferred.insert(report.lower, report.upper);
+        // Before the end of the red part no repair may ask.
+        let waits = self.checkpoints == Checkpoints::AtEnds && self.next < self.red;
+        let mut gaps = VecDeque::new();
+        if !waits {
+            let scopes = std::mem::take(&mut self.deferred);
+            scopes.iter().for_each(|(lower, upper)| gaps.extend(self.missing(lower, upper)));
+        }
         answer.lost = gaps.iter().map(|gap| gap.1 - gap.0).sum();
         self.fruitless = if answer.acked > 0 { 0 } else { self.fruitless + 1 };
         if !gaps.is_empty() {
             self.await_repairs(&gaps);
-            self.repairs.push_back(Repair::new(gaps, report.serial));
+            self.add_repair(gaps, (report.serial, report.lower));
         }
         answer.landed = before.saturating_sub(self.in_flight());
         Ok(answer)
     }
 
+    fn add_repair(&mut self, gaps: VecDeque<Range>, report: (u64, u64)) {
+        let open = self.repairs.back_mut().filter(|repair| !repair.copying);
+        match open.filter(|_| self.checkpoints == Checkpoints::AtEnds) {
+            Some(repair) => repair.join(gaps, report),
+            None => {
+                self.rounds += 1;
+                self.repairs.push_back(Repair::new(gaps, report));
+            }
+        }
+    }
     /// Decides how often rows of repairs leave that have not begun to: by how many segments they are, and how
     /// many bytes.
     pub fn decide_rows(&mut self, rows: impl Fn(u64, u64) -> u32) {
@@ -342,7 +356,8 @@ impl Export {
         to - from
     }
     fn next_range(&self) -> Range {
-        if let Some(&(from, to)) = self.repairs.front().and_then(|repair| repair.gaps.front()) {
+        let repair = self.repairs.front().filter(|_| self.wants_repair());
+        if let Some(&(from, to)) = repair.and_then(|repair| repair.gaps.front()) {
             return (from, to.min(from + self.payload));
         }
         let end = if self.next < self.red { self.red } else { self.total };
@@ -354,12 +369,12 @@ impl Export {
     }
     /// Whether it is a copy of a repair, which counts as in flight already.
     pub fn next_is_copy(&self) -> bool {
-        self.repairs.front().is_some_and(|repair| repair.copying)
+        self.wants_repair() && self.repairs.front().is_some_and(|repair| repair.copying)
     }
     /// The next segment of data; `ask`: it must be a checkpoint in any case.
     pub fn leave(&mut self, config: &Config, ask: bool) -> OutgoingSegment {
-        let (from, to) = self.next_range();
-        match self.repairs.front_mut() {
+        let ((from, to), repairs) = (self.next_range(), self.wants_repair());
+        match self.repairs.front_mut().filter(|_| repairs) {
             Some(repair) => {
                 let copy = repair.copying;
                 let ends = repair.leave((from, to)) || ask;
@@ -371,7 +386,7 @@ impl Export {
         }
     }
     fn repair_data(&mut self, (from, to): Range, ends: bool) -> Data {
-        let report = self.repairs.front().map_or(0, |repair| repair.report);
+        let report = self.repairs.front().map_or(0, |repair| repair.report.0);
         let checkpoint = ends.then(|| self.checkpoint(to, report));
         self.data((from, to), Color::Red(checkpoint))
     }
@@ -383,7 +398,8 @@ impl Export {
             return OutgoingSegment { data, repair: false, copy: false, last };
         }
         self.since_checkpoint += to - from;
-        let due = config.checkpoint_every.is_some_and(|every| self.since_checkpoint >= every);
+        let due = self.checkpoints == Checkpoints::Anywhere
+            && config.checkpoint_every.is_some_and(|every| self.since_checkpoint >= every);
         let checkpoint = (ask || due || to == self.red).then(|| self.checkpoint(to, 0));
         if checkpoint.is_some() {
             self.since_checkpoint = 0;
@@ -405,9 +421,11 @@ impl Export {
         Checkpoint { serial, report, ends }
     }
     /// A checkpoint has left for the first time.
-    pub fn ask(&mut self, now: Instant, data: Data, serial: u64, (order, delivered): (u64, u64)) {
+    pub fn ask(&mut self, now: Instant, data: Data, serial: u64, marks: Marks) {
         let ends_repair = self.repairs.front().is_some_and(|repair| repair.gaps.is_empty());
         let repair = if ends_repair { self.repairs.pop_front() } else { None };
+        let is_reported = || self.deferred.gap(0, data.end()).map_or(0, |gap| gap.0);
+        let from = repair.as_ref().map_or_else(is_reported, |repair| repair.report.1);
         let repairs = repair.map_or_else(Vec::new, |repair| repair.left);
         let bytes = repairs.iter().map(|range| range.1 - range.0).sum();
         let asked = Asked {
@@ -418,8 +436,9 @@ impl Export {
             tries: 1,
             expires: None,
             queued: false,
-            order,
-            delivered,
+            marks,
+            from,
+            covered: Ranges::default(),
         };
         self.asked.insert(serial, asked);
     }

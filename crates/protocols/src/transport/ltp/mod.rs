@@ -26,6 +26,7 @@ mod engine;
 mod export;
 mod import;
 mod pace;
+mod repair;
 
 pub use aggregator::Aggregator;
 pub use alarms::Direction;
@@ -58,7 +59,9 @@ pub struct Config {
     pub first_wait: Duration,
     /// What both ends and their queues may take beside the light time.
     pub margin: Duration,
-    /// Most red bytes between checkpoints; `None`: checkpoints only at the end of the red part, and where a
+    /// Which red segments may be checkpoints.
+    pub checkpoints: Checkpoints,
+    /// Most red bytes between checkpoints, where they may be anywhere; `None`: checkpoints only at the end of the red part, and where a
     /// controller's window closes.
     pub checkpoint_every: Option<u64>,
     /// Interval of unsolicited reports while data arrive; `None`: never.
@@ -80,6 +83,18 @@ pub struct Config {
     pub quotas: Quotas,
     /// Names the random numbers: sessions and serial numbers begin with one.
     pub seed: u64,
+}
+
+/// Which red segments may be checkpoints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checkpoints {
+    /// Any: also those at which a controller's window closes (RFC 5326, section 4.1).
+    Anywhere,
+    /// The last of the red part, and the last of each repair; the next repair ends when all reports on the one before
+    /// are here. For peers that accept few reports a session: ION accepts none before the end of the red part. A window
+    /// that closes is opened by probes: cancellations of sessions that were never used, which the peer acknowledges
+    /// (section 6.17).
+    AtEnds,
 }
 
 /// What an engine holds at most. An open session takes about 1 kB, a piece 100 B, a report 16 B a claim.
@@ -126,6 +141,7 @@ impl Config {
             light: None,
             first_wait: Duration::from_secs(3),
             margin: Duration::from_secs(1),
+            checkpoints: Checkpoints::Anywhere,
             checkpoint_every: None,
             report_every: None,
             copies: None,
@@ -268,6 +284,8 @@ pub struct Counts {
     pub repairs: u64,
     /// Copies of segments of any kind, sent before their loss was known.
     pub copies: u64,
+    /// Probes sent ([`Checkpoints::AtEnds`]).
+    pub probes: u64,
     /// Reports sent, copies included.
     pub reports: u64,
     /// Expiries of timers.

@@ -1,6 +1,6 @@
 //! When the next segment of data may leave, and the controller's input from reports.
 
-use super::export::Answer;
+use super::export::{Answer, Marks};
 use crate::controllers::{Ack, Cause, Controller, Loss, RateSample, Sent, Window};
 use crate::time::{Duration, Instant};
 use crate::units::{BitRate, Bytes};
@@ -16,15 +16,19 @@ pub struct Pace {
     pub in_flight: u64,
     /// Red bytes acknowledged in all.
     pub delivered: u64,
-    /// Segments of data that have left.
+    /// Segments of data that have left, and red bytes of them.
     pub order: u64,
+    pub left: u64,
+    /// Red bytes behind which nothing is in flight, where probes say so; `None`: reports alone do.
+    landed: Option<u64>,
     /// Losses of what left before this one belong to one episode.
     recover: Option<u64>,
     pub episodes: u64,
 }
 
 impl Pace {
-    pub fn new(controller: Box<dyn Controller>, slack: Duration) -> Self {
+    /// `by_probes`: what left before an answered probe or checkpoint is no longer in flight.
+    pub fn new(controller: Box<dyn Controller>, slack: Duration, by_probes: bool) -> Self {
         Self {
             controller,
             slack,
@@ -32,6 +36,8 @@ impl Pace {
             in_flight: 0,
             delivered: 0,
             order: 0,
+            left: 0,
+            landed: by_probes.then_some(0),
             recover: None,
             episodes: 0,
         }
@@ -61,6 +67,7 @@ impl Pace {
         self.since = (self.due().min(now).max(now - self.slack), link);
         self.order += 1;
         self.in_flight += red;
+        self.left += red;
         let in_flight = Bytes(self.in_flight);
         self.controller.on_sent(&Sent { now, size: Bytes(red), in_flight });
     }
@@ -71,13 +78,17 @@ impl Pace {
     /// A report came.
     pub fn answer(&mut self, now: Instant, answer: &Answer) {
         let before = self.in_flight;
-        self.in_flight = before.saturating_sub(answer.landed);
-        self.delivered += answer.acked;
+        let acked = match answer.marks.filter(|_| self.landed.is_some()) {
+            Some(marks) => self.land(marks.left).saturating_sub(answer.lost),
+            None if self.landed.is_some() => 0,
+            None => {
+                self.in_flight = before.saturating_sub(answer.landed);
+                answer.acked
+            }
+        };
+        self.delivered += acked;
         let (in_flight, flight_size) = (Bytes(self.in_flight), Bytes(before));
-        let episode_over = answer.order.is_some_and(|order| self.recover.is_some_and(|end| order >= end));
-        if episode_over {
-            self.recover = None;
-        }
+        let episode_over = self.ends_episode(answer.marks);
         if answer.lost > 0 {
             let episode = self.recover.is_none();
             self.episodes += u64::from(episode);
@@ -85,15 +96,11 @@ impl Pace {
             let (cause, lost, again) = (Cause::Gap, Bytes(answer.lost), answer.repair);
             self.controller.on_loss(&Loss { now, cause, lost, flight_size, in_flight, episode, again });
         }
-        let sample = answer.rtt.zip(answer.delivered).map(|(interval, before)| RateSample {
-            delivered: Bytes(self.delivered - before),
-            before: Bytes(before),
-            interval,
-        });
+        let sample = answer.rtt.zip(answer.marks).map(|(interval, marks)| self.sample(interval, marks));
         let (sent, received) = (Bytes(answer.acked + answer.lost), Bytes(answer.acked));
         self.controller.on_ack(&Ack {
             now,
-            acked: Bytes(answer.acked),
+            acked: Bytes(acked),
             rtt: answer.rtt,
             // By the sender's clock alone; where light takes the same time back, it is as good.
             one_way: answer.rtt,
@@ -106,6 +113,62 @@ impl Pace {
             limited: true,
             ..Ack::default()
         });
+    }
+    /// What left until now is there or lost; returns how many bytes were not known to be.
+    fn land(&mut self, left: u64) -> u64 {
+        let Some(landed) = &mut self.landed else { return 0 };
+        let newly = left.saturating_sub(*landed);
+        *landed += newly;
+        self.in_flight = self.left - *landed;
+        newly
+    }
+    fn ends_episode(&mut self, marks: Option<Marks>) -> bool {
+        let ends = marks.is_some_and(|marks| self.recover.is_some_and(|end| marks.order >= end));
+        if ends {
+            self.recover = None;
+        }
+        ends
+    }
+    fn sample(&self, interval: Duration, marks: Marks) -> RateSample {
+        let delivered = Bytes(self.delivered.saturating_sub(marks.delivered));
+        RateSample { delivered, before: Bytes(marks.delivered), interval }
+    }
+    /// A probe was acknowledged that left with these marks, `rtt` ago if it left once. The bytes before the probe that
+    /// stand for `overtaken` ones without an answer count as lost until a report says more.
+    pub fn probed(&mut self, now: Instant, marks: Marks, rtt: Option<Duration>, overtaken: u64) {
+        let before = self.in_flight;
+        let newly = self.land(marks.left);
+        let lost = overtaken.min(newly);
+        let acked = newly - lost;
+        self.delivered += acked;
+        let (in_flight, flight_size) = (Bytes(self.in_flight), Bytes(before));
+        let episode_over = self.ends_episode(Some(marks));
+        if lost > 0 {
+            let episode = self.recover.is_none();
+            self.episodes += u64::from(episode);
+            self.recover.get_or_insert(self.order + 1);
+            let (cause, lost, again) = (Cause::Gap, Bytes(lost), false);
+            self.controller.on_loss(&Loss { now, cause, lost, flight_size, in_flight, episode, again });
+        }
+        let sample = rtt.map(|interval| self.sample(interval, marks));
+        self.controller.on_ack(&Ack {
+            now,
+            acked: Bytes(acked),
+            rtt,
+            one_way: rtt,
+            in_flight,
+            delivered: Bytes(self.delivered),
+            sample,
+            recovering: self.recover.is_some(),
+            recovered: episode_over && self.recover.is_none(),
+            limited: true,
+            ..Ack::default()
+        });
+    }
+    /// No probe that left with these marks or later was answered.
+    pub fn unprobed(&mut self, now: Instant, marks: Marks) {
+        let lost = self.land(marks.left);
+        self.silence(now, marks.order, lost);
     }
     /// Timeout: no report on `lost` bytes sent up to segment `order`.
     pub fn silence(&mut self, now: Instant, order: u64, lost: u64) {
@@ -120,8 +183,14 @@ impl Pace {
         let (episode, again) = (true, false);
         self.controller.on_loss(&Loss { now, cause, lost, flight_size, in_flight, episode, again });
     }
+    /// No session is open: nothing is awaited.
+    pub fn settle(&mut self) {
+        self.land(self.left);
+    }
     /// Reports on these bytes are no longer expected.
     pub fn forget(&mut self, bytes: u64) {
-        self.in_flight = self.in_flight.saturating_sub(bytes);
+        if self.landed.is_none() {
+            self.in_flight = self.in_flight.saturating_sub(bytes);
+        }
     }
 }

@@ -258,22 +258,22 @@ pub struct Claim {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Error)]
 pub enum Reason {
     /// The client service cancelled it (USR_CNCLD).
-    #[error("the client cancelled it")]
+    #[error("the client did not want it (USR_CNCLD)")]
     User,
     /// No such client service (UNREACH).
-    #[error("the client service is not there")]
+    #[error("its client service is not running (UNREACH)")]
     Unreachable,
     /// A segment was repeated as often as may be (RLEXC).
-    #[error("a segment was repeated too often")]
+    #[error("its limit of reports or repetitions was reached (RLEXC)")]
     Repeated,
     /// Red data behind green, or green before red (MISCOLORED).
-    #[error("red data lie behind green")]
+    #[error("red data lie behind green (MISCOLORED)")]
     Miscolored,
     /// The engine has to (SYS_CNCLD).
-    #[error("the engine cancelled it")]
+    #[error("the engine had to, for want of resources or time (SYS_CNCLD)")]
     System,
     /// Too many rounds of repairs (RXMTCYCEXC).
-    #[error("there were too many rounds of repairs")]
+    #[error("too many rounds of repairs brought nothing new (RXMTCYCEXC)")]
     Cycles,
     /// Reserved.
     #[error("for a reserved reason, {0}")]

@@ -68,11 +68,22 @@ pub struct Seen {
 /// When it comes, which it is, to which end, and its bytes.
 type Passing = (Instant, u64, usize, Vec<u8>);
 
+/// A checkpoint: its serial number, the report that it answers, and where it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    pub serial: u64,
+    pub report: u64,
+    pub end: u64,
+    pub ends_red: bool,
+}
+
 pub struct Line {
     pub engines: [Engine; 2],
     pub seen: [Seen; 2],
     pub now: Instant,
     pub carried: u64,
+    /// Checkpoints that have come to the second engine, each as often as it came.
+    pub asked: BTreeMap<SessionId, Vec<Asked>>,
     /// Segments of data that ask for nothing and left again before any report could cover them.
     pub unasked_copies: u64,
     left_at: BTreeMap<(SessionId, u64), Instant>,
@@ -90,6 +101,7 @@ impl Line {
             seen: [Seen::default(), Seen::default()],
             now: Instant::ZERO,
             carried: 0,
+            asked: BTreeMap::new(),
             unasked_copies: 0,
             left_at: BTreeMap::new(),
             habits,
@@ -179,6 +191,13 @@ impl Line {
     pub fn deliver(&mut self, to: usize, bytes: &[u8]) {
         let packet = Packet::read(bytes).expect("what an engine says can be read");
         let offset = if let Content::Data(data) = packet.segment.content { data.offset } else { 0 };
+        if let (Content::Data(data), 1) = (&packet.segment.content, to)
+            && let Some(checkpoint) = data.checkpoint()
+        {
+            let (serial, report, end) = (checkpoint.serial, checkpoint.report, data.end());
+            let asked = Asked { serial, report, end, ends_red: data.ends_red() };
+            self.asked.entry(packet.segment.session).or_default().push(asked);
+        }
         let _ = self.engines[to].receive(self.now, &packet.segment);
         self.note(to, packet.data, offset);
     }

@@ -1,5 +1,6 @@
 //! Two engines of LTP over a line that loses, repeats, mixes up and interrupts.
 
+mod at_ends;
 mod line;
 mod strangers;
 

@@ -219,7 +219,7 @@ impl Network {
         let broken = |f: &Flight| (f.from, f.transfer.to) == (a, b) || (f.from, f.transfer.to) == (b, a);
         let aborted: Vec<Flight> = self.flights.extract_if(.., |f| broken(f)).collect();
         for flight in aborted {
-            self.agent(flight.from).abort(now, &flight.transfer);
+            self.agent(flight.from).abort(now, &flight.transfer, None);
         }
         self.agent(a).link_down(now, b);
         self.agent(b).link_down(now, a);

@@ -125,7 +125,7 @@ impl<O: Observer> World<'_, O> {
             {
                 continue;
             }
-            let created = self.setup.bundles[id.0 as usize].created;
+            let created = self.created_at(id);
             self.agents[node.0 as usize].learn_receipt(self.now, id, created);
             self.flush_change(node);
             // Most neighbours have heard of it already.

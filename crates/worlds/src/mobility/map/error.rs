@@ -70,7 +70,9 @@ pub enum MapError {
         y: f64,
     },
     /// A place of a file that nodes must not visit.
-    #[error("{file}:{line}: ({x}, {y}) is on a part of the map that its visitors must not use")]
+    #[error(
+        "{file}:{line}: ({x}, {y}) is on a part of the map that its visitors must not use, expected a place on their layers"
+    )]
     Forbidden {
         /// Name of the file.
         file: String,

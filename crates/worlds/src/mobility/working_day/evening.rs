@@ -90,7 +90,7 @@ impl Evening {
         let choose = || {
             let speed_m_per_s = draw.within(day.speed_m_per_s);
             let mut points = Vec::new();
-            let to = day.map.wander(from, day.layers, ROADS, draw, &mut points);
+            let to = day.map.wander(from, day.layers, (ROADS, false), draw, &mut points);
             Walked { points, speed_m_per_s, to, pause_s: draw.within(day.evening.pause_s) }
         };
         let Some(walk) = turn.systems.leave_party(system, self.party, choose) else { return Going::Wait };

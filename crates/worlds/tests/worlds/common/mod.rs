@@ -6,11 +6,11 @@ use lightlag_protocols::dtn::{
     BuildContext, Built, Bundle, BundleId, Mechanism, NodeId, NodePolicy, Parameter, Parameters, mechanisms,
     routers,
 };
-use lightlag_protocols::record::bundles::{Observer, Record};
+use lightlag_protocols::record::bundles::{Observer, Record, ReplyKind};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::contacts::{Channel, Contact, Contacts, Course, Delay};
-use lightlag_worlds::messages::{Node, Rules, SendOrderKind, Setup, run};
+use lightlag_worlds::messages::{Node, Reply, Rules, SendOrderKind, Setup, run};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -21,6 +21,7 @@ pub struct Net {
     lifetime_s: f64,
     contacts: Vec<Contact>,
     bundles: Vec<Bundle>,
+    replies: Vec<(u32, Reply)>,
     /// How the rate varies.
     pub course: Course,
     pub router: &'static str,
@@ -39,6 +40,7 @@ impl Net {
             lifetime_s: 1e6,
             contacts: Vec::new(),
             bundles: Vec::new(),
+            replies: Vec::new(),
             course: Course::Steady,
             router: "epidemic",
             rules: Rules { send_order: SendOrderKind::Fifo, ..Rules::default() },
@@ -81,6 +83,27 @@ impl Net {
         });
         self
     }
+    /// The destination of a bundle answers when it first arrives.
+    pub fn answered(mut self, request: u32, size: u32, kind: ReplyKind, lifetime_s: f64) -> Self {
+        let lifetime = Duration::from_secs_f64(lifetime_s);
+        self.replies.push((size, Reply { request: BundleId(request), kind, lifetime }));
+        self
+    }
+    fn all_bundles(&self) -> Vec<Bundle> {
+        let mut all = self.bundles.clone();
+        for (size, reply) in &self.replies {
+            let Bundle { source, destination, .. } = all[reply.request.0 as usize];
+            all.push(Bundle {
+                id: BundleId(all.len() as u32),
+                source: destination,
+                destination: source,
+                size: Bytes(u64::from(*size)),
+                created: Instant::MAX,
+                expires: Instant::MAX,
+            });
+        }
+        all
+    }
     pub fn run(&self) -> Vec<(f64, Record)> {
         let mechanism = mechanisms::TABLE.iter().find(|e| e.name == self.mechanism).unwrap();
         let parameters = defaults(mechanism.parameters);
@@ -108,7 +131,8 @@ impl Net {
             nodes: vec![node; self.nodes as usize],
             plan: Arc::new(contacts.plan()),
             contacts: Arc::new(contacts),
-            bundles: Arc::new(self.bundles.clone()),
+            bundles: Arc::new(self.all_bundles()),
+            replies: Arc::new(self.replies.iter().map(|(_, reply)| *reply).collect()),
             until: Instant::from_secs(1000),
             seed: 1,
             rules: self.rules.clone(),

@@ -3,10 +3,14 @@
 use super::super::alarms::Alarm;
 use super::super::export::{Cancelling, Export, first_serial};
 use super::super::import::Import;
-use super::super::{Content, Data, End, Event, Reason, Refusal, Report, Segment, SessionId};
+use super::super::{Checkpoints, Content, Data, End, Event, Reason, Refusal, Report, Segment, SessionId};
 use super::{Engine, Waiting};
 use crate::time::Instant;
 use crate::units::{BitRate, Bytes};
+
+/// Repairs of a second round and later are copied also under a window if they are this few segments: the peer gives
+/// few reports a session.
+const LATE_REPAIRS_MOST: u64 = 64;
 
 impl Engine {
     /// A segment came; its data are the driver's, see the events.
@@ -38,7 +42,7 @@ impl Engine {
             Content::Report(report) => self.on_report(now, session, report),
             Content::ReportAck(serial) => self.on_report_ack(now, session.number, *serial),
             Content::Cancel(by, reason) => self.on_cancel(session, *by, *reason),
-            Content::CancelAck(by) => self.on_cancel_ack(session.number, *by),
+            Content::CancelAck(by) => self.on_cancel_ack(now, session.number, *by),
             Content::Undefined { .. } => Err(Refusal::Undefined),
         }
     }
@@ -61,15 +65,18 @@ impl Engine {
         if export.has_heard(report.serial) || export.cancelling.is_some() {
             return self.answer(session, Content::ReportAck(report.serial));
         }
+        let payload = export.payload as f64;
         let answer = export.hear(now, report)?;
         if let Some((expires, serial)) = answer.timer {
             self.asking -= 1;
             self.alarms.clear(expires, Alarm::Checkpoint(session.number, serial));
+        } else if answer.marks.is_some() {
+            self.await_series(now, session.number, report.checkpoint);
         }
         if let Some(rtt) = answer.rtt {
             self.rto.measure(rtt);
         }
-        let segments = |bytes: u64| bytes as f64 / export.payload as f64;
+        let segments = |bytes: u64| bytes as f64 / payload;
         self.copies.on_heard(segments(answer.lost.min(answer.told)), segments(answer.told));
         self.pace.answer(now, &answer);
         let acknowledged = self.answer(session, Content::ReportAck(report.serial));
@@ -89,7 +96,12 @@ impl Engine {
             self.cancel_export(number, Reason::Cycles);
             return;
         }
+        let spared = self.config.checkpoints == Checkpoints::AtEnds;
+        let late = spared.then_some(export.rounds).filter(|rounds| *rounds > 1);
         export.decide_rows(|segments, bytes| {
+            if let Some(rounds) = late.filter(|_| weighed.is_none() && segments <= LATE_REPAIRS_MOST) {
+                return rounds.min(3);
+            }
             let weigh = |(rate, round_trip): (BitRate, _)| {
                 copies.weigh_repairs(segments, rate.time_for(Bytes(bytes)), round_trip)
             };
@@ -110,6 +122,15 @@ impl Engine {
             export.stalled = Some(self.alarms.set(now, after, Alarm::Stalled(number)));
         }
     }
+    /// Some reports of a series are here. The peer repeats the others by itself; a checkpoint sent again would cost it a
+    /// whole report more.
+    fn await_series(&mut self, now: Instant, number: u64, serial: u64) {
+        let wait = self.wait_for_report(1);
+        let asked = self.exports.get_mut(&number).and_then(|export| export.asked.get_mut(&serial));
+        let Some(asked) = asked.filter(|asked| !asked.queued) else { return };
+        self.alarms.clear(asked.expires, Alarm::Checkpoint(number, serial));
+        asked.expires = Some(self.alarms.set(now, wait, Alarm::Checkpoint(number, serial)));
+    }
     pub(super) fn complete(&mut self, number: u64) {
         if let Some(export) = self.close_export(number) {
             self.events.push_back(Event::Sent(export.id));
@@ -119,6 +140,9 @@ impl Engine {
         let export = self.exports.remove(&number)?;
         self.quieten_export(&export);
         self.pace.forget(export.in_flight());
+        if self.exports.is_empty() {
+            self.pace.settle();
+        }
         Some(export)
     }
     fn quieten_export(&mut self, export: &Export) {
@@ -344,7 +368,10 @@ impl Engine {
         // Whether or not there is such a session: an acknowledgement may have been lost (section 6.17).
         self.answer(session, Content::CancelAck(by))
     }
-    fn on_cancel_ack(&mut self, number: u64, by: End) -> Result<(), Refusal> {
+    fn on_cancel_ack(&mut self, now: Instant, number: u64, by: End) -> Result<(), Refusal> {
+        if by == End::Sender && self.on_probe_answer(now, number) {
+            return Ok(());
+        }
         let cancelled = match by {
             End::Sender => self.exports.get(&number).and_then(|export| export.cancelling),
             End::Receiver => self.imports.get(&number).and_then(|import| import.cancelling),

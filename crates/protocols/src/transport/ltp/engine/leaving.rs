@@ -2,7 +2,7 @@
 
 use super::super::alarms::Alarm;
 use super::super::export::Export;
-use super::super::{Content, Data, End, Event, Segment, UDP_HEADER};
+use super::super::{Checkpoints, Content, Data, End, Event, Segment, UDP_HEADER};
 use super::{Engine, Waiting};
 use crate::time::Instant;
 use crate::units::Bytes;
@@ -19,6 +19,7 @@ impl Engine {
                 Waiting::Checkpoint(number, serial) => self.repeat_checkpoint(now, number, serial),
                 Waiting::Report(number, serial) => self.tell(now, number, serial),
                 Waiting::Cancel(end, number) => self.give_up(now, end, number),
+                Waiting::Probe(number) => self.send_probe(now, number),
             };
             if let Some(segment) = sent {
                 self.pace.leave_beside(self.on_link(&segment));
@@ -37,13 +38,17 @@ impl Engine {
             let time = self.pace.time_for(UDP_HEADER + Bytes(self.config.segment), round_trip);
             self.copies.weigh(1, time, round_trip)
         };
+        // Each copy of a checkpoint may cost the peer a report.
+        if self.config.checkpoints == Checkpoints::AtEnds && matches!(what, Waiting::Checkpoint(..)) {
+            return;
+        }
         let copies = self.config.copies.or_else(|| self.round_trip().map(weighed)).unwrap_or(1);
         (1..copies).for_each(|_| self.waiting.push_back(what.clone()));
     }
     fn repeat_checkpoint(&mut self, now: Instant, number: u64, serial: u64) -> Option<Segment> {
         let export = self.exports.get(&number)?;
         let tries = export.asked.get(&serial)?.tries + 1;
-        let wait = self.wait(tries);
+        let wait = self.wait_for_report(tries);
         let export = self.exports.get_mut(&number)?;
         let asked = export.asked.get_mut(&serial)?;
         let segment = Segment { session: export.id, content: Content::Data(asked.data) };
@@ -122,6 +127,11 @@ impl Engine {
     fn turn_of(&self, export: &Export) -> Option<(Instant, bool)> {
         let due = self.pace.due();
         let full = export.next_is_red() && !self.pace.has_room(export.next_length());
+        if self.config.checkpoints == Checkpoints::AtEnds {
+            // A window smaller than a segment is one segment.
+            let shut = full && self.pace.in_flight > 0;
+            return (!shut && due < Instant::MAX).then_some((due, false));
+        }
         match (full || due == Instant::MAX, self.asking) {
             (true, 0) if export.next_is_red() => Some((Instant::ZERO, true)),
             (true, _) => None,
@@ -131,7 +141,7 @@ impl Engine {
             }
         }
     }
-    fn is_slow(&self) -> bool {
+    pub(super) fn is_slow(&self) -> bool {
         let segment = Bytes(self.config.segment);
         let time = self.pace.controller.rate().map(|rate| rate.time_for(segment));
         time.zip(self.round_trip()).is_some_and(|(time, round_trip)| time > round_trip)
@@ -140,7 +150,9 @@ impl Engine {
         self.waits_until = None;
         let number = self.next_session()?;
         let export = self.exports.get(&number)?;
-        let (due, asks) = self.turn_of(export)?;
+        let Some((due, asks)) = self.turn_of(export) else {
+            return self.probe_if_shut(now);
+        };
         if due > now {
             self.waits_until = Some(due);
             return None;
@@ -157,6 +169,8 @@ impl Engine {
         self.counts.copies += u64::from(leaving.copy);
         if let Some(checkpoint) = leaving.data.checkpoint() {
             self.ask(now, number, leaving.data, checkpoint.serial);
+        } else if red > 0 {
+            self.probe_if_due(red);
         }
         if leaving.last {
             self.events.push_back(Event::Transmitted(segment.session));
@@ -170,8 +184,9 @@ impl Engine {
     }
     fn ask(&mut self, now: Instant, number: u64, data: Data, serial: u64) {
         self.asking += 1;
-        let wait = self.wait(1);
-        let marks = (self.pace.order, self.pace.delivered);
+        let wait = self.wait_for_report(1);
+        let marks = self.marks();
+        self.probes.mark(marks);
         let Some(export) = self.exports.get_mut(&number) else { return };
         export.ask(now, data, serial, marks);
         if let Some(asked) = export.asked.get_mut(&serial) {

@@ -2,6 +2,7 @@
 
 mod arriving;
 mod leaving;
+mod probing;
 mod waiting;
 
 use super::alarms::{Alarms, Direction};
@@ -9,7 +10,7 @@ use super::copies::Copies;
 use super::export::{Export, first_serial};
 use super::import::Import;
 use super::pace::Pace;
-use super::{Config, Counts, End, Event, Reason, Refusal, Segment, SessionId, Unsendable};
+use super::{Checkpoints, Config, Counts, End, Event, Reason, Refusal, Segment, SessionId, Unsendable};
 use crate::controllers::{Controller, ControllerEvent};
 use crate::record::Observation;
 use crate::rng::Stream;
@@ -31,6 +32,8 @@ enum Waiting {
     Report(u64, u64),
     /// A cancellation of a session of our own, or of the peer.
     Cancel(End, u64),
+    /// A cancellation of a session that was never used.
+    Probe(u64),
 }
 
 /// One end of a link.
@@ -58,6 +61,7 @@ pub struct Engine {
     reports: usize,
     /// Checkpoints of all sessions whose reports have not come.
     asking: usize,
+    probes: probing::Probes,
     /// When the rate lets the next segment of data leave, if nothing else keeps it.
     waits_until: Option<Instant>,
     draws: Stream,
@@ -65,6 +69,9 @@ pub struct Engine {
 
 /// Tries after which the wait for an answer is doubled each time: the peer may be far away.
 const TRIES_ALIKE: u32 = 2;
+/// How much longer than a round trip a report is waited for where a checkpoint sent again costs a whole report: the peer
+/// repeats a lost report by itself, by timers that may count in seconds.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// More doublings change nothing.
 const DOUBLINGS_MOST: u32 = 6;
 /// Longest block.
@@ -81,7 +88,7 @@ impl Engine {
             most: Duration::MAX,
         };
         Self {
-            pace: Pace::new(controller, config.slack),
+            pace: Pace::new(controller, config.slack, config.checkpoints == Checkpoints::AtEnds),
             copies: Copies::new(config.slack),
             alarms: Alarms::default(),
             rto: Rto::new(rto),
@@ -101,6 +108,7 @@ impl Engine {
             pieces: 0,
             reports: 0,
             asking: 0,
+            probes: probing::Probes::default(),
             waits_until: None,
             draws,
             config,
@@ -196,6 +204,13 @@ impl Engine {
     /// How long an answer takes, if that is known.
     fn round_trip(&self) -> Option<Duration> {
         self.light.max(self.rto.smoothed())
+    }
+    /// How long to wait for the report on a checkpoint that was sent `tries` times.
+    fn wait_for_report(&self, tries: u32) -> Duration {
+        match self.config.checkpoints {
+            Checkpoints::Anywhere => self.wait(tries),
+            Checkpoints::AtEnds => self.wait(tries).saturating_add(PATIENCE),
+        }
     }
     /// How long to wait for an answer to what was sent `tries` times.
     fn wait(&self, tries: u32) -> Duration {

@@ -20,6 +20,7 @@ impl Engine {
                     }
                 }
             }
+            Alarm::Probe(number) => self.on_unanswered_probe(now, number),
             Alarm::CancelExport(number) => {
                 let cancelling = self.exports.get_mut(&number).and_then(|one| one.cancelling.as_mut());
                 match expired(cancelling, self.config.tries) {
@@ -43,12 +44,18 @@ impl Engine {
         let Some(asked) = export.asked.get_mut(&serial) else { return };
         asked.expires = None;
         self.counts.timeouts += 1;
+        if asked.is_answered_in_part() {
+            export.asked.remove(&serial);
+            self.asking -= 1;
+            self.after_report(now, number);
+            return;
+        }
         if asked.tries >= self.config.tries {
             self.cancel_export(number, Reason::Repeated);
             return;
         }
         asked.queued = true;
-        let (order, lost) = (asked.order, asked.data.length);
+        let (order, lost) = (asked.marks.order, asked.data.length);
         self.pace.silence(now, order, lost);
         self.waiting.push_back(Waiting::Checkpoint(number, serial));
     }

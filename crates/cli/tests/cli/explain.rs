@@ -1,0 +1,76 @@
+//! `lightlag explain`, and runs that deliver nothing, as users see them.
+
+use crate::lightlag::{Place, RELAY, WALKERS};
+
+#[test]
+fn a_trace_and_a_run_with_its_seed_give_the_same_explanations() {
+    let place = Place::new();
+    place.write("walkers.toml", WALKERS);
+    place.good(&["run", "walkers.toml", "--seed", "3", "--trace", "out/trace.parquet"]);
+    for asked in [&[][..], &["--lost"], &["--why"], &["--bundle", "4"], &["--json"], &["--lost", "--json"]] {
+        let run = [&["explain", "walkers.toml", "--seed", "3"], asked].concat();
+        let text = place.good(&run);
+        for trace in ["out/trace.parquet", "out"] {
+            assert_eq!(place.good(&[&["explain", trace], asked].concat()), text, "{asked:?}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_explained_is_refused_in_a_line() {
+    let place = Place::new();
+    place.write("walkers.toml", WALKERS);
+    place.good(&["run", "walkers.toml", "--trace", "t.jsonl"]);
+    place.write("broken.jsonl", "{\"time_ns\": 1}\n");
+    for (words, line) in [
+        (&["explain", "t.jsonl", "--seed", "2"][..], "--seed: a trace is of one run"),
+        (&["explain", "t.jsonl", "--set", "buffer=\"1 MB\""], "--set: a trace is of one run"),
+        (&["explain", "t.jsonl", "--bundle", "99999"], "bundle 99999 was not created; name one of 0 to"),
+        (&["explain", "t.jsonl", "--bundle", "-1"], "it is the number of a bundle, from 0 on"),
+        (&["explain", "missing.parquet"], "missing.parquet"),
+        (&["explain", "broken.jsonl"], "row 1"),
+    ] {
+        assert!(place.refused(words).contains(line), "{words:?}: {}", place.refused(words));
+    }
+}
+
+#[test]
+fn a_run_and_a_sweep_that_deliver_nothing_say_why() {
+    let place = Place::new();
+    // Of 500 bytes a second, a contact of 10 s carries 5 kB of bundles that have 50 kB at least.
+    place.write(
+        "relay.toml",
+        RELAY.replace("file = \"contacts.txt\"", "file = \"contacts.txt\"\nrate = \"4 kbit/s\""),
+    );
+    place.write("contacts.txt", "start_s,end_s,a,b\n100,110,a,b\n200,210,a,b\n");
+    let output = place.run(&["run", "relay.toml"]);
+    let said = String::from_utf8(output.stderr).expect("it is text");
+    assert!(said.contains("delivered: 2 of 2 transfers were cut off by the end of their contact; the median contact of 10 s carries 5 kB, bundles have"), "{said}");
+    let told: serde_json::Value =
+        serde_json::from_str(&place.good(&["run", "relay.toml", "--json"])).expect("it is JSON");
+    let why = told["why"].as_str().expect("a reason").to_owned();
+    assert!(said.contains(&why) && why.starts_with("0 of "), "{why}");
+    // A sweep that is resumed, with all of its runs done, says the same.
+    for _ in 0..2 {
+        let output = place.run(&["sweep", "relay.toml", "--set", "mechanism=[\"none\", \"rrcc\"]"]);
+        let said = String::from_utf8(output.stderr).expect("it is text");
+        assert!(said.contains(&format!("point 0 (mechanism = none): {why}")), "{said}");
+        assert!(said.contains("point 1 (mechanism = rrcc): 0 of "), "{said}");
+        let summary: serde_json::Value =
+            serde_json::from_slice(&place.read("out/relay/summary.json")).expect("it is JSON");
+        assert_eq!(summary["points"][0]["why"].as_str(), Some(why.as_str()));
+    }
+    let delivers = place.good(&["run", "relay.toml", "--set", "contacts.plan.rate=1 Mbit/s", "--json"]);
+    assert!(!delivers.contains("\"why\""), "{delivers}");
+}
+
+#[test]
+fn a_run_that_is_piped_shows_no_progress() {
+    let place = Place::new();
+    place.write("walkers.toml", WALKERS);
+    // More than two seconds of work, so that a bar would have begun.
+    let slow = ["run", "walkers.toml", "--set", "nodes.n.count=150", "--set", "duration=5 h"];
+    let output = place.run(&slow);
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8(output.stderr).expect("it is text"), "");
+}

@@ -1,0 +1,210 @@
+//! The life of a bundle, in sentences.
+
+use super::collect::{Collector, Fact};
+use super::losses::{Fate, Judged};
+use super::words::{clock, count, size, span};
+use lightlag_protocols::dtn::{DropReason, NodeId, Refusal};
+use lightlag_protocols::record::bundles::Record;
+use lightlag_protocols::time::Instant;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// What happened, a sentence each.
+pub fn sentences(run: &Collector, records: &[(Instant, Record)]) -> Vec<(Instant, String)> {
+    // The last bit of a copy has left at that time, and has not arrived yet.
+    let mut sent: BTreeMap<(NodeId, NodeId), Instant> = BTreeMap::new();
+    let mut told = Vec::new();
+    for (now, record) in records {
+        if let Record::Sent { from, to, .. } = *record {
+            sent.insert((from, to), *now);
+        }
+        let left = arrived(record).and_then(|way| sent.remove(&way));
+        told.extend(sentence(run, *now, record, left).map(|text| (*now, text)));
+    }
+    told
+}
+
+/// Where a copy came from and to.
+fn arrived(record: &Record) -> Option<(NodeId, NodeId)> {
+    match *record {
+        Record::Stored { from, to, .. }
+        | Record::Delivered { from, to, .. }
+        | Record::Refused { from, to, .. } => Some((from, to)),
+        _ => None,
+    }
+}
+
+fn sentence(run: &Collector, now: Instant, record: &Record, left: Option<Instant>) -> Option<String> {
+    let name = |node: NodeId| run.node(node);
+    // A link with a noticeable delay is worth its words.
+    let flight =
+        left.filter(|left| *left < now).map(|left| format!(" after {} on the link", span(now - left)));
+    let flight = flight.unwrap_or_default();
+    Some(match *record {
+        Record::Created(bundle) => format!("{} creates and stores it", name(bundle.source)),
+        Record::Rejected(bundle) if now > bundle.created => {
+            format!("{} gives it up: there was never room to store it", name(bundle.source))
+        }
+        Record::Rejected(bundle) => format!("{} creates it and has no room to store it", name(bundle.source)),
+        Record::Started { from, to, .. } => format!("{} begins to send it to {}", name(from), name(to)),
+        Record::Aborted { from, to, .. } => {
+            format!(
+                "the contact ends before {} has sent it to {}: the transfer is cut off",
+                name(from),
+                name(to)
+            )
+        }
+        Record::Sent { .. } => return None,
+        Record::Stored { from, to, started, .. } => format!(
+            "{} receives a copy from {}, begun {} earlier{flight}, and stores it",
+            name(to),
+            name(from),
+            span(now - started)
+        ),
+        Record::Delivered { from, to, hops, first, .. } => {
+            let again = if first { "it is delivered" } else { "which has it already" };
+            format!(
+                "{}, the destination, receives it from {}{flight}: {again} ({})",
+                name(to),
+                name(from),
+                count(hops.into(), "hop")
+            )
+        }
+        Record::Refused { from, to, why, .. } => {
+            format!("{} refuses the copy from {}{flight}: {}", name(to), name(from), refusal(why))
+        }
+        Record::Gone { node, reason, received, .. } => {
+            format!("{} deletes its copy after {}: {}", name(node), span(now - received), deletion(reason))
+        }
+        _ => return None,
+    })
+}
+
+/// Why a copy is not taken.
+pub fn refusal(why: Refusal) -> &'static str {
+    match why {
+        Refusal::Held => "it holds a copy",
+        Refusal::Delivered => "it has been delivered here",
+        Refusal::Expired => "its lifetime is over",
+        Refusal::NoSpace => "there is no room",
+        Refusal::DroppedBefore => "it was dropped here before",
+        Refusal::Routing => "the router does not want it",
+        Refusal::Congestion => "the congestion mechanism does not want it",
+    }
+}
+
+/// The name of that in JSON, as in traces.
+pub fn refusal_name(why: Refusal) -> &'static str {
+    match why {
+        Refusal::Held => "held",
+        Refusal::Delivered => "delivered",
+        Refusal::Expired => "expired",
+        Refusal::NoSpace => "no_space",
+        Refusal::DroppedBefore => "dropped_before",
+        Refusal::Routing => "routing",
+        Refusal::Congestion => "congestion",
+    }
+}
+
+fn deletion(reason: DropReason) -> &'static str {
+    match reason {
+        DropReason::Overflow => "no room",
+        DropReason::Expired => "the lifetime is over",
+        DropReason::Acknowledged => "it is known to be delivered",
+        DropReason::HandedOver => "the next node has it",
+        DropReason::Replaced => "a later bundle of the same name took its place",
+    }
+}
+
+/// The nodes by which the first copy came that was delivered, from the source.
+pub fn path(fact: &Fact, records: &[(Instant, Record)]) -> Vec<NodeId> {
+    let mut came: BTreeMap<NodeId, NodeId> = BTreeMap::new();
+    for (_, record) in records {
+        match *record {
+            // A node that has lost its copy may get another one; its latest came last.
+            Record::Stored { from, to, .. } if to != fact.bundle.source => drop(came.insert(to, from)),
+            Record::Delivered { from, to, first: true, .. } => {
+                came.insert(to, from);
+                break;
+            }
+            _ => {}
+        }
+    }
+    let mut path = vec![fact.bundle.destination];
+    while let Some(from) = path.last().and_then(|node| came.remove(node)) {
+        path.push(from);
+    }
+    path.reverse();
+    path
+}
+
+/// The answer: what became of it, in a line or two.
+pub fn answer(run: &Collector, one: &Judged, path: &[NodeId]) -> String {
+    let bundle = &one.fact.bundle;
+    let [source, destination] = [bundle.source, bundle.destination].map(|node| run.node(node));
+    let subject =
+        format!("Bundle {}, {} from {source} to {destination},", bundle.id.0, size(bundle.size.get()));
+    if let Some(delivery) = one.fact.delivered {
+        let by: Vec<String> = path.iter().map(|node| run.node(*node)).collect();
+        let delay = span(delivery.at - bundle.created);
+        return format!("{subject} was delivered after {delay}: {}.", by.join(" -> "));
+    }
+    format!("{subject} was not delivered: {}.", reason(run, one))
+}
+
+fn reason(run: &Collector, one: &Judged) -> String {
+    let Judged { fact, fate } = one;
+    let at_last = fact.gone.map(|gone| format!("{} at {}", run.node(gone.node), clock(gone.at)));
+    let at_last = at_last.unwrap_or_default();
+    match fate {
+        Fate::Delivered => "it was".to_owned(),
+        Fate::TooLarge => "it is larger than the buffer of its source".to_owned(),
+        Fate::NoRoom => "the buffer of its source was full".to_owned(),
+        Fate::Waited => "it waited at its source for room that never came".to_owned(),
+        Fate::NoContact => "its source met no other node while it lived".to_owned(),
+        Fate::NoPath => "no sequence of contacts led to its destination in time".to_owned(),
+        Fate::ContactsTooShort => "the contacts to its destination were too short for its size".to_owned(),
+        Fate::Dropped => format!("its last copy was deleted by {at_last}, as there was no room"),
+        Fate::Expired => format!("its lifetime ended, and with it the last copy, at {at_last}"),
+        Fate::Replaced => {
+            format!("a later bundle of the same name took the place of its last copy at {at_last}")
+        }
+        Fate::Refused => format!("its last copy was refused on arrival after {at_last} had given it up"),
+        Fate::InFlight => "it was on a link when the run ended".to_owned(),
+        Fate::Held => format!("{} when the run ended", held(fact.copies)),
+    }
+}
+
+fn held(copies: i64) -> String {
+    let copies = copies.max(1) as u64;
+    format!(
+        "{} {} still stored",
+        count(copies, "copy").replace("copys", "copies"),
+        if copies == 1 { "was" } else { "were" }
+    )
+}
+
+/// The life in JSON; times are in seconds.
+pub fn json(run: &Collector, one: &Judged, path: &[NodeId], told: &[(Instant, String)]) -> Value {
+    let Judged { fact, fate } = one;
+    let bundle = &fact.bundle;
+    let names: Vec<String> = path.iter().map(|node| run.node(*node)).collect();
+    let event = |(at, text): &(Instant, String)| json!({"at_s": at.as_secs_f64(), "text": text});
+    json!({
+        "bundle": bundle.id.0,
+        "fate": fate.name(),
+        "source": run.node(bundle.source),
+        "destination": run.node(bundle.destination),
+        "bytes": bundle.size.get(),
+        "created_s": bundle.created.as_secs_f64(),
+        "expires_s": (bundle.expires < Instant::MAX).then(|| bundle.expires.as_secs_f64()),
+        "delivered_s": fact.delivered.map(|delivery| delivery.at.as_secs_f64()),
+        "hops": fact.delivered.map(|delivery| delivery.hops),
+        "path": fact.delivered.map(|_| names),
+        "copies_stored": fact.stored,
+        "transfers_begun": fact.started,
+        "transfers_cut_off": fact.aborted,
+        "transfers_refused": fact.refused,
+        "events": told.iter().map(event).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,151 @@
+//! Why a run created or delivered nothing, in a line.
+
+use super::why::median;
+use super::words::{count, size, span};
+use crate::bound::Reach;
+use lightlag_protocols::time::Instant;
+use lightlag_worlds::contacts::Contact;
+use lightlag_worlds::messages::Setup;
+
+/// A figure of the run by its name; 0 where it has none.
+pub type Figure<'a> = &'a dyn Fn(&str) -> u64;
+
+/// Of a run of bundles, of which those count that are created from `counts_from` on. Nothing if some were delivered.
+pub fn bundles(setup: &Setup, counts_from: Instant, figure: Figure) -> Option<String> {
+    if figure("delivered") > 0 {
+        return None;
+    }
+    Some(match figure("created") {
+        0 => format!("no bundle was created: {}", none_created(setup, counts_from)),
+        created => format!("0 of {created} delivered: {}", none_delivered(setup, counts_from, figure)),
+    })
+}
+
+fn none_created(setup: &Setup, counts_from: Instant) -> String {
+    let run = span(setup.until - Instant::ZERO);
+    let before = setup.bundles.iter().filter(|bundle| bundle.created < counts_from).count() as u64;
+    match setup.bundles.iter().map(|bundle| bundle.created).find(|at| *at >= counts_from) {
+        Some(first) => {
+            format!("the first is due after {}, the run ends after {run}", span(first - Instant::ZERO))
+        }
+        None if before > 0 => {
+            format!("{} were created before the warm-up ended, which do not count", count(before, "bundle"))
+        }
+        None => format!("the traffic creates none within the {run} of the run"),
+    }
+}
+
+fn none_delivered(setup: &Setup, counts_from: Instant, figure: Figure) -> String {
+    let created = figure("created");
+    let sizes = || {
+        setup.bundles.iter().filter(|bundle| bundle.created >= counts_from).map(|bundle| bundle.size.get())
+    };
+    let bundle = median(sizes().collect()).unwrap_or(0);
+    if figure("rejected") == created {
+        let buffers = setup.bundles.iter().map(|bundle| setup.nodes[bundle.source.0 as usize].buffer.get());
+        let buffer = buffers.max().unwrap_or(0);
+        return if sizes().min().is_some_and(|least| least > buffer) {
+            format!(
+                "all were larger than the buffer of their source ({} at most, bundles have {})",
+                size(buffer),
+                size(bundle)
+            )
+        } else {
+            "their sources had no room for them".to_owned()
+        };
+    }
+    let Some(contact) = median_contact(setup) else { return "no two nodes met".to_owned() };
+    let (started, aborted, relayed) = (figure("started"), figure("aborted"), figure("relayed"));
+    let contact = format!("the median contact {contact}, bundles have {}", size(bundle));
+    if started > 0 && 2 * aborted >= started {
+        return format!(
+            "{} of {} cut off by the end of their contact; {contact}",
+            aborted,
+            transfers(started)
+        );
+    }
+    let reachable = reachable(setup, counts_from);
+    match (reachable, started) {
+        (0, 0) => format!("no sequence of contacts led from a source to its destination in time; {contact}"),
+        (0, _) => format!(
+            "no sequence of contacts led from a source to its destination in time; {} begun, {relayed} arrived at other nodes",
+            transfers(started)
+        ),
+        (_, 0) => format!(
+            "{reachable} could have been, but no transfer was begun: the router or the mechanism held them back; {contact}"
+        ),
+        _ => format!("{reachable} could have been; {}", lost_copies(relayed, figure)),
+    }
+}
+
+fn transfers(number: u64) -> String {
+    if number == 1 { "1 transfer was".to_owned() } else { format!("{number} transfers were") }
+}
+
+fn lost_copies(relayed: u64, figure: Figure) -> String {
+    let [overflow, expired, refused] = ["dropped_overflow", "dropped_expired", "refused"].map(figure);
+    format!(
+        "{relayed} copies arrived at other nodes, {expired} copies expired, {overflow} were dropped for lack of room, {refused} were refused on arrival"
+    )
+}
+
+/// How long the median contact lasts, and what it carries.
+fn median_contact(setup: &Setup) -> Option<String> {
+    let contacts = &setup.contacts;
+    let before = |contact: &&Contact| contact.start < setup.until;
+    let lasts = |contact: &Contact| contact.end.min(setup.until) - contact.start;
+    let carries = |contact: &Contact| {
+        let rate =
+            [contact.forward, contact.backward].map(|channel| contacts.channels[channel as usize].rate);
+        let rate = rate[0].max(rate[1]).as_bit_per_s();
+        let bytes = lasts(contact).as_nanos().max(0) as u128 * u128::from(rate) / 8_000_000_000;
+        u64::try_from(bytes).unwrap_or(u64::MAX)
+    };
+    let length = median(contacts.list.iter().filter(before).map(lasts).collect())?;
+    let carried = median(contacts.list.iter().filter(before).map(carries).collect())?;
+    Some(format!("of {} carries {}", span(length), size(carried)))
+}
+
+/// Bundles for which paths are searched: more would take longer than the run.
+const SEARCHED: usize = 1_000;
+
+/// How many of the first bundles could have been delivered, with every buffer and rate to themselves.
+fn reachable(setup: &Setup, counts_from: Instant) -> u64 {
+    let mut reach = Reach::new(setup);
+    let counted = setup.bundles.iter().filter(|b| counts_from <= b.created && b.created <= setup.until);
+    counted.take(SEARCHED).filter(|bundle| reach.earliest(bundle).is_some()).count() as u64
+}
+
+/// Of a run of packets.
+pub fn packets(figure: Figure) -> Option<String> {
+    if figure("delivered_bytes") > 0 {
+        return None;
+    }
+    let [sent, dropped, lost, timeouts] =
+        ["packets_sent", "packets_dropped", "packets_lost", "timeouts"].map(figure);
+    Some(match sent {
+        0 => "no byte was delivered: no flow sent a packet before the run ended".to_owned(),
+        _ => format!(
+            "no byte was delivered: {} sent, {dropped} dropped by queues, {lost} lost on links, {}",
+            count(sent, "packet"),
+            count(timeouts, "timeout")
+        ),
+    })
+}
+
+/// Of a run of named data.
+pub fn names(figure: Figure) -> Option<String> {
+    if figure("delivered_bytes") > 0 {
+        return None;
+    }
+    let [sent, drops, timeouts] = ["interests_sent", "drops", "timeouts"].map(figure);
+    Some(match sent {
+        0 => "no Data was delivered: no consumer sent an Interest before the run ended".to_owned(),
+        _ => format!(
+            "no Data was delivered: {} sent, {} dropped or lost, {}",
+            count(sent, "Interest"),
+            count(drops, "packet"),
+            count(timeouts, "timeout")
+        ),
+    })
+}
