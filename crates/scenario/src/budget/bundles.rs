@@ -207,6 +207,7 @@ impl<'s> Run<'s> {
                 // Groups that keep to a corner of the world meet each other more often.
                 class.least_area = class.least_area.min(area[0] * area[1]);
                 class.crowding = class.crowding.max(mover.crowding);
+                class.approach = class.approach.max(mover.speed * mover.crowding);
                 class.spans = class.spans.max(radio.activity.spans(self.scenario.head.duration));
                 class.by_distance |= !radio.rates.is_empty();
                 class.moving += mover.count * mover.legs_per_s;
@@ -242,7 +243,7 @@ impl<'s> Run<'s> {
             let [width, height] = class.area;
             let always = class.range_m >= width.hypot(height);
             // A moving node sweeps a strip of twice the range; both may move.
-            let per_s = class.crowding * 4.0 * class.range_m * class.speed / class.least();
+            let per_s = 4.0 * class.range_m * class.approach / class.least();
             // Two legs have one contact at most; a contact lasts for a tick at least.
             let most = (2.0 * class.legs_per_s).min(if self.tick_s > 0.0 {
                 1.0 / self.tick_s
@@ -394,6 +395,8 @@ struct Class {
     travelled: f64,
     /// How much more often nodes meet than they would if they were spread evenly.
     crowding: f64,
+    /// The speed of nodes that are spread evenly and meet as often.
+    approach: f64,
     /// Times when the radio of a node is on.
     spans: f64,
     /// Whether rates depend on the distance.
@@ -405,7 +408,7 @@ impl Default for Class {
         let (area, least_area) = ([0.0; 2], f64::INFINITY);
         let (count, range_m, bytes_per_s, speed) = (0.0, 0.0, 0.0, 0.0);
         let (legs_per_s, moving, travelled) = (0.0, 0.0, 0.0);
-        let (crowding, spans, by_distance) = (1.0, 0.0, false);
+        let (crowding, approach, spans, by_distance) = (1.0, 0.0, 0.0, false);
         Self {
             count,
             range_m,
@@ -417,6 +420,7 @@ impl Default for Class {
             moving,
             travelled,
             crowding,
+            approach,
             spans,
             by_distance,
         }

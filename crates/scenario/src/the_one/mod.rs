@@ -37,6 +37,8 @@ mod settings;
 #[cfg(test)]
 mod tests;
 mod working_day;
+#[cfg(test)]
+mod working_day_tests;
 
 pub(crate) use numbers::int as number;
 pub use properties::{Property, properties, readable};

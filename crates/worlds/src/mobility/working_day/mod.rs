@@ -99,11 +99,15 @@ fn pace(parameters: &Parameters) -> Pace {
     let indoors_s = (parameters.range("office_pause").low + size_m / 3.0).max(0.5);
     let speed = on_roads.speed_m_per_s;
     let legs = (2.0 / indoors_s / speed.max(0.1)).max(1.0);
-    // A radio reaches beyond a small office.
-    let office_m2 = size_m.max(20.0) * size_m.max(20.0);
+    // A radio reaches beyond a small office: there are hardly more contacts than in one of 100 m.
+    let office_m2 = size_m.max(100.0) * size_m.max(100.0);
     let Area { width_m, height_m } = on_roads.area;
     let share = (number("work") / number("day")).min(1.0);
-    let crowding = 1.0 + share * width_m * height_m / (number("offices") * office_m2);
+    // Half of all pauses are longer than four times the shortest, with the exponent of The ONE's settings.
+    let walk_s = size_m / 3.0 + 0.1;
+    let moving = walk_s / (walk_s + 4.0 * parameters.range("office_pause").low);
+    let indoors = moving / speed.max(0.1);
+    let crowding = 1.0 + indoors * share * width_m * height_m / (number("offices") * office_m2);
     Pace { legs, crowding, ..on_roads }
 }
 
