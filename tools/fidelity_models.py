@@ -43,7 +43,7 @@ class Cell:
 
     files: tuple[str, ...]
     then: tuple[str, ...] = ()
-    # Stock files have one traffic for all seeds, by their prefix; others are drawn anew with each seed.
+    # Stock files have one traffic for all seeds, by their prefix; others are drawn again with each seed.
     one_traffic: bool = False
 
 

@@ -81,16 +81,23 @@ pub struct Source {
     pub no_defaults: bool,
 }
 
+/// Which run of a scenario.
 #[derive(Args)]
-pub struct Run {
-    #[command(flatten)]
-    pub source: Source,
+pub struct Which {
     /// Seed of movement and traffic [default: the file's first; for The ONE's settings, its very run]
     #[arg(long, allow_negative_numbers = true, value_parser = seed)]
     pub seed: Option<u64>,
     /// Which point, where lists make several, counted from 0
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     pub point: Option<usize>,
+}
+
+#[derive(Args)]
+pub struct Run {
+    #[command(flatten)]
+    pub source: Source,
+    #[command(flatten)]
+    pub which: Which,
     /// Print one JSON object instead of a table
     #[arg(long)]
     pub json: bool,
@@ -132,12 +139,8 @@ pub struct Explain {
     /// Read The ONE's settings without the working directory's default_settings.txt, which The ONE always reads first
     #[arg(long)]
     pub no_defaults: bool,
-    /// Seed of movement and traffic [default: the file's first; for The ONE's settings, its very run]
-    #[arg(long, allow_negative_numbers = true, value_parser = seed)]
-    pub seed: Option<u64>,
-    /// Which point, where lists make several, counted from 0
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
-    pub point: Option<usize>,
+    #[command(flatten)]
+    pub which: Which,
     /// Print one JSON object instead of text
     #[arg(long)]
     pub json: bool,

@@ -41,7 +41,7 @@ pub fn run(py: Python<'_>, scenario: &Scenario, seed: Seed, wanted: Wanted) -> P
     Ok(Outcome { seed: scenario.head().seed_number(seed), outcome })
 }
 
-/// What is to be explained of a run.
+/// What `explain` reports of a run.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct AskedOf {

@@ -128,9 +128,9 @@ impl Points {
 /// How each recorded trace of contacts of these points was read, a line each.
 pub fn notes<'a>(points: impl IntoIterator<Item = &'a Point>) -> Vec<String> {
     let networks = points.into_iter().filter_map(|point| point.scenario.bundles());
-    let told = networks.flat_map(|network| &network.contacts).filter_map(|source| source.note.as_deref());
+    let stated = networks.flat_map(|network| &network.contacts).filter_map(|source| source.note.as_deref());
     let mut notes = Vec::new();
-    told.for_each(|note| {
+    stated.for_each(|note| {
         if !notes.iter().any(|known| known == note) {
             notes.push(note.to_owned());
         }

@@ -88,7 +88,7 @@ impl Line<'_> {
     }
 }
 
-/// Lines with words; empty ones and comments are left out.
+/// Lines with words; empty ones and comments are skipped.
 fn lines<'t>(file: &'t str, text: &'t str) -> impl Iterator<Item = Line<'t>> {
     let numbered = (1..).zip(text.lines());
     let lines =
@@ -104,7 +104,7 @@ const HEADER: &str = "the first line is `minTime maxTime minX maxX minY maxY`";
 const SAMPLE: &str = "write `time id x y`";
 
 /// Positions of the form [`Format::Samples`]. The first line gives the corner and the time that are subtracted from all
-/// others. Nodes that the first instant does not have are left out, as in The ONE.
+/// others. Nodes that the first instant does not have are skipped, as in The ONE.
 ///
 /// # Errors
 /// A line that is no such thing, or that goes back in time.
@@ -247,7 +247,7 @@ fn active((file, bytes): (&str, &[u8]), count: usize, origin_s: f64) -> Result<V
     Ok(all)
 }
 
-/// Puts spans in order of time and joins those that overlap; those without length are left out.
+/// Puts spans in order of time and joins those that overlap; those without length are skipped.
 fn join(spans: &mut Vec<(f64, f64)>) {
     spans.retain(|span| span.1 > span.0);
     spans.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -31,9 +31,9 @@ fn run_again(options: &Explain, asked: Asked) -> Result<Explanation, Failure> {
     let file = read(&source)?;
     let mut points = file.points()?;
     let count = points.list.len();
-    let point = choose(std::mem::take(&mut points.list), options.point)?;
-    let seed = first_seed(options.seed, &file)?;
-    tell_points(count, options.point);
+    let point = choose(std::mem::take(&mut points.list), options.which.point)?;
+    let seed = first_seed(options.which.seed, &file)?;
+    tell_points(count, options.which.point);
     print_warnings(&points);
     tell_traces([&point]);
     let cache = ContactsCache::default();
@@ -44,8 +44,8 @@ fn run_again(options: &Explain, asked: Asked) -> Result<Explanation, Failure> {
 /// A trace is of one run, with its seed and its values.
 fn refuse_keys_of_runs(options: &Explain) -> Done {
     let given = [
-        ("--seed", options.seed.is_some()),
-        ("--point", options.point.is_some()),
+        ("--seed", options.which.seed.is_some()),
+        ("--point", options.which.point.is_some()),
         ("--set", !options.sets.is_empty()),
     ];
     match given.iter().find(|(_, given)| *given) {

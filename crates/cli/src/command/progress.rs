@@ -13,7 +13,7 @@ use std::time::Duration;
 const AFTER: Duration = Duration::from_secs(2);
 const EVERY: Duration = Duration::from_millis(200);
 
-/// A bar of a run, on standard error; nothing where that is no terminal. It is cleared when this is dropped.
+/// A bar of a run on standard error, if that is a terminal. Dropping it clears the bar.
 pub struct Shown(Option<Thread>);
 
 struct Thread {

@@ -14,8 +14,8 @@ pub fn run(options: &Run) -> Done {
     let file = read(&options.source)?;
     let mut points = file.points()?;
     let count = points.list.len();
-    let point = choose(std::mem::take(&mut points.list), options.point)?;
-    let seed = first_seed(options.seed, &file)?;
+    let point = choose(std::mem::take(&mut points.list), options.which.point)?;
+    let seed = first_seed(options.which.seed, &file)?;
     let wanted = Options {
         judge: !options.no_judge,
         // A settings file of The ONE yields its report files; TOML scenarios yield files where asked.
@@ -28,7 +28,7 @@ pub fn run(options: &Run) -> Done {
     if let Some(folder) = &options.out {
         make_folder(folder)?;
     }
-    tell_points(count, options.point);
+    tell_points(count, options.which.point);
     print_warnings(&points);
     tell_traces([&point]);
     tell_plan(&point.scenario);

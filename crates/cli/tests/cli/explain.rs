@@ -46,9 +46,9 @@ fn a_run_and_a_sweep_that_deliver_nothing_say_why() {
     let output = place.run(&["run", "relay.toml"]);
     let said = String::from_utf8(output.stderr).expect("it is text");
     assert!(said.contains("delivered: 2 of 2 transfers were cut off by the end of their contact; the median contact of 10 s carries 5 kB, bundles have"), "{said}");
-    let told: serde_json::Value =
+    let parsed: serde_json::Value =
         serde_json::from_str(&place.good(&["run", "relay.toml", "--json"])).expect("it is JSON");
-    let why = told["why"].as_str().expect("a reason").to_owned();
+    let why = parsed["why"].as_str().expect("a reason").to_owned();
     assert!(said.contains(&why) && why.starts_with("0 of "), "{why}");
     // A sweep that is resumed, with all of its runs done, says the same.
     for _ in 0..2 {

@@ -261,7 +261,7 @@ impl Counter {
             (|count| count.lost, "were lost on the link, by its loss model"),
             (Count::in_transit, "were in a queue or on a link when the run ended"),
         ];
-        let mut told: Vec<(u64, String)> = Vec::new();
+        let mut sentences: Vec<(u64, String)> = Vec::new();
         for (pick, what) in causes {
             let number = pick(&self.all);
             if number == 0 {
@@ -271,20 +271,21 @@ impl Counter {
             let place = worst.map_or_else(String::new, |(link, count)| {
                 format!(" Most at {}: {}.", Self::name(&self.names.links, *link), pick(count))
             });
-            told.push((number, format!("{number} ({}) {what}.{place}\n", share(number, self.all.offered))));
+            sentences
+                .push((number, format!("{number} ({}) {what}.{place}\n", share(number, self.all.offered))));
         }
-        told.sort_by_key(|(number, _)| Reverse(*number));
-        if told.is_empty() {
+        sentences.sort_by_key(|(number, _)| Reverse(*number));
+        if sentences.is_empty() {
             "All packets arrived.\n".to_owned()
         } else {
-            told.into_iter().map(|(_, text)| text).collect()
+            sentences.into_iter().map(|(_, text)| text).collect()
         }
     }
     fn parts(&self, counts: &BTreeMap<u32, Count>, names: &BTreeMap<u32, String>) -> Value {
         let part = |(number, count): (&u32, &Count)| {
-            let mut told = count.json();
-            told["name"] = Self::name(names, *number).into();
-            told
+            let mut part = count.json();
+            part["name"] = Self::name(names, *number).into();
+            part
         };
         counts.iter().map(part).collect()
     }

@@ -13,15 +13,15 @@ use std::collections::BTreeMap;
 pub fn sentences(run: &Collector, records: &[(Instant, Record)]) -> Vec<(Instant, String)> {
     // The last bit of a copy has left at that time, and has not arrived yet.
     let mut sent: BTreeMap<(NodeId, NodeId), Instant> = BTreeMap::new();
-    let mut told = Vec::new();
+    let mut all = Vec::new();
     for (now, record) in records {
         if let Record::Sent { from, to, .. } = *record {
             sent.insert((from, to), *now);
         }
-        let left = arrived(record).and_then(|way| sent.remove(&way));
-        told.extend(sentence(run, *now, record, left).map(|text| (*now, text)));
+        let left = arrived(record).and_then(|link| sent.remove(&link));
+        all.extend(sentence(run, *now, record, left).map(|text| (*now, text)));
     }
-    told
+    all
 }
 
 /// Where a copy came from and to.
@@ -185,7 +185,7 @@ fn held(copies: i64) -> String {
 }
 
 /// The life in JSON; times are in seconds.
-pub fn json(run: &Collector, one: &Judged, path: &[NodeId], told: &[(Instant, String)]) -> Value {
+pub fn json(run: &Collector, one: &Judged, path: &[NodeId], events: &[(Instant, String)]) -> Value {
     let Judged { fact, fate } = one;
     let bundle = &fact.bundle;
     let names: Vec<String> = path.iter().map(|node| run.node(*node)).collect();
@@ -205,6 +205,6 @@ pub fn json(run: &Collector, one: &Judged, path: &[NodeId], told: &[(Instant, St
         "transfers_begun": fact.started,
         "transfers_cut_off": fact.aborted,
         "transfers_refused": fact.refused,
-        "events": told.iter().map(event).collect::<Vec<_>>(),
+        "events": events.iter().map(event).collect::<Vec<_>>(),
     })
 }

@@ -140,17 +140,12 @@ fn limits(fates: &Fates) -> String {
 }
 
 fn head_json(run: &Collector, fates: &Fates, measured: &Measured) -> Value {
-    let mut told = json!({
-        "created": run.created(),
-        "delivered": measured.delays.len(),
-        "fates": counts_json(fates),
-    });
-    let figures = why::json(run, measured);
-    if let (Some(told), Some(figures)) = (told.as_object_mut(), figures.as_object()) {
-        told.extend(figures.clone());
-        told.insert("all_paths_searched".to_owned(), fates.complete.into());
-    }
-    told
+    let mut head = why::json(run, measured);
+    head["created"] = run.created().into();
+    head["delivered"] = measured.delays.len().into();
+    head["fates"] = counts_json(fates);
+    head["all_paths_searched"] = fates.complete.into();
+    head
 }
 
 fn counts_json(fates: &Fates) -> Value {
@@ -226,10 +221,10 @@ fn bundle(run: &Collector, fates: &Fates, id: BundleId) -> Result<Explanation, S
     };
     let one: &Judged = &fates.all[at];
     let path = life::path(one.fact, records);
-    let told = life::sentences(run, records);
+    let events = life::sentences(run, records);
     let mut text = life::answer(run, one, &path) + "\n" + &lifetime(one) + "\n";
-    told.iter().for_each(|(at, sentence)| text += &format!("{}  {sentence}.\n", words::clock(*at)));
-    Ok(Explanation { text, json: life::json(run, one, &path, &told) })
+    events.iter().for_each(|(at, sentence)| text += &format!("{}  {sentence}.\n", words::clock(*at)));
+    Ok(Explanation { text, json: life::json(run, one, &path, &events) })
 }
 
 fn lifetime(one: &Judged) -> String {

@@ -121,7 +121,7 @@ fn a_source_refuses_for_one_of_three_reasons() {
 }
 
 #[test]
-fn a_life_is_told_in_sentences_with_times_and_names() {
+fn a_life_has_sentences_with_times_and_names() {
     let [a, b, c] = NODES;
     let id = BundleId(0);
     let records = with(
@@ -136,9 +136,9 @@ fn a_life_is_told_in_sentences_with_times_and_names() {
             (60, Record::Delivered { from: b, to: c, id, started: at(50), hops: 2, first: true }),
         ],
     );
-    let told = story(&records, Asked::Bundle(0));
+    let found = story(&records, Asked::Bundle(0));
     assert_eq!(
-        told.text,
+        found.text,
         "Bundle 0, 100 kB from a to c, was delivered after 1 min: a -> b -> c.\n\
          It was created at 00:00:00.0 and lives for 1 min 40 s, until 00:01:40.0.\n\n\
          00:00:00.0  a creates and stores it.\n\
@@ -147,7 +147,7 @@ fn a_life_is_told_in_sentences_with_times_and_names() {
          00:00:50.0  b begins to send it to c.\n\
          00:01:00.0  c, the destination, receives it from b: it is delivered (2 hops).\n"
     );
-    assert_eq!(told.json["path"].to_string(), r#"["a","b","c"]"#);
+    assert_eq!(found.json["path"].to_string(), r#"["a","b","c"]"#);
 }
 
 #[test]

@@ -9,13 +9,13 @@ use std::path::Path;
 /// # Errors
 /// The folder cannot be written.
 pub fn write_summary(results: &Results, nothing: &[(usize, String)], folder: &Path) -> Result<(), Error> {
-    let mut told = summary(results);
-    for (point, shown) in results.points().iter().zip(told["points"].as_array_mut().into_iter().flatten()) {
+    let mut whole = summary(results);
+    for (point, shown) in results.points().iter().zip(whole["points"].as_array_mut().into_iter().flatten()) {
         if let Some((_, why)) = nothing.iter().find(|(number, _)| *number == point.rows[0].point) {
             shown["why"] = Value::from(why.as_str());
         }
     }
-    let mut text = format!("{told:#}");
+    let mut text = format!("{whole:#}");
     text.push('\n');
     replace_file(&folder.join(SUMMARY_FILE), text.as_bytes())
 }

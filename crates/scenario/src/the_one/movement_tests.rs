@@ -159,9 +159,9 @@ fn what_cannot_be_is_refused_with_what_is_accepted() {
             "`Group.clusterRange` is -4 m; give 0.001 to 1e9 metres",
         ),
     ];
-    for (more, told) in cases {
+    for (more, said) in cases {
         let error = error(&folder.0, &more);
-        assert!(error.contains(told), "{more}: {error}");
+        assert!(error.contains(said), "{more}: {error}");
     }
     std::fs::write(folder.0.join("off.wkt"), "\nLINESTRING (100 200, 150 200)").unwrap();
     let error = error(&folder.0, &route("Group.routeFile = off.wkt"));

@@ -12,7 +12,7 @@ use crate::Error;
 use crate::shared::points::{Points, unpack};
 use crate::shared::words::Words;
 use crate::shared::{Evidence, Order, Real, Said, Study};
-use crate::universal::{cells, charts, grid::RECORDED, tables, treatments};
+use crate::universal::{cells, charts, grid::RECORDED, tables};
 use include_dir::{Dir, include_dir};
 use lightlag_lab::report::ScenarioText;
 use lightlag_lab::run::Outcome;
@@ -35,7 +35,6 @@ pub const STUDY: Study = Study {
     evaluate: |evidence: &Evidence<'_>| {
         let results = evidence.results;
         let standings = cells::standings(results);
-        let runs = results.rows.iter().filter(|row| row.metric("delivered").is_some()).count();
         let tables = [
             tables::verdicts(&standings),
             tables::worse(&standings),
@@ -46,12 +45,7 @@ pub const STUDY: Study = Study {
             figures: charts::all(&standings, &[(RECORDED, "Recorded contacts")]),
             tables: tables.into_iter().filter(|table| !table.rows.is_empty()).collect(),
             warnings: warning().into_iter().collect(),
-            facts: vec![
-                ("mechanism", treatments::MECHANISM.to_owned()),
-                ("cells", standings.len().to_string()),
-                ("runs", runs.to_string()),
-                ("bounds", (results.rows.len() - runs).to_string()),
-            ],
+            facts: cells::facts(results, &standings),
         })
     },
     real: Real::Nothing,

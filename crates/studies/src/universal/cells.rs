@@ -276,6 +276,17 @@ pub fn standings(results: &Results) -> Vec<Standing<'_>> {
     all
 }
 
+/// Facts of an introduction: the mechanism, cells, runs and bounds.
+pub fn facts(results: &Results, standings: &[Standing<'_>]) -> Vec<(&'static str, String)> {
+    let runs = results.rows.iter().filter(|row| row.metric("delivered").is_some()).count();
+    vec![
+        ("mechanism", super::treatments::MECHANISM.to_owned()),
+        ("cells", standings.len().to_string()),
+        ("runs", runs.to_string()),
+        ("bounds", (results.rows.len() - runs).to_string()),
+    ]
+}
+
 /// The grids of some cells, in the order of their first.
 pub fn grids<'a>(standings: &[Standing<'a>]) -> Vec<&'a str> {
     let mut grids = Vec::new();

@@ -50,7 +50,6 @@ pub const STUDY: Study = Study {
     evaluate: |evidence: &Evidence<'_>| {
         let results = evidence.results;
         let standings = cells::standings(results);
-        let runs = results.rows.iter().filter(|row| row.metric("delivered").is_some()).count();
         let seeds = if evidence.quick { "Every cell runs with two seeds." } else { SEEDS };
         Ok(Said {
             claims: claims::evaluate(&standings),
@@ -60,13 +59,7 @@ pub const STUDY: Study = Study {
                 .then(|| NO_HELSINKI.to_owned())
                 .into_iter()
                 .collect(),
-            facts: vec![
-                ("mechanism", treatments::MECHANISM.to_owned()),
-                ("cells", standings.len().to_string()),
-                ("runs", runs.to_string()),
-                ("bounds", (results.rows.len() - runs).to_string()),
-                ("seeds", seeds.to_owned()),
-            ],
+            facts: [cells::facts(results, &standings), vec![("seeds", seeds.to_owned())]].concat(),
         })
     },
     real: Real::Nothing,
