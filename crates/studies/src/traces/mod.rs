@@ -28,7 +28,7 @@ pub const STUDY: Study = Study {
     name: "traces",
     paper: "(ours)",
     summary: "copy_value against every other congestion mechanism on recorded contacts, without a contact plan",
-    takes: "5 s quick, 3 min with all traces",
+    takes: "5 s quick, 11 min with all traces",
     words: &WORDS,
     plan: points,
     metrics: Outcome::metrics,
