@@ -290,7 +290,7 @@ pub struct Transfer {
 }
 
 /// How fast what is sent may leave, and in what packets.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct Pacing {
     /// Sending: rate of the contact plan, as "100 Mbit/s" [default: found by probing; bundles over udp: 1 Mbit/s]
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
