@@ -19,4 +19,5 @@ mod plans;
 mod skip;
 mod sweeps;
 mod transfers;
+mod trust;
 mod ways;
