@@ -110,6 +110,22 @@ fn a_wrong_key_is_reported_at_once_and_ends_within_seconds_whatever_comes_afterw
     }
 }
 
+/// A certificate that NDNts has written.
+const CERTIFICATE: &str = "Bv0BGgciCAFhCANLRVk4CAAGYRse3fGoCARzZWxmNggAAAGiEzsaJxQJGAECGQQANu6AFVswWTATBgcqhkjOPQIBBggqhkjOPQMB\
+    BwNCAATOdY7GDT3aiBlGIJrTz64xmj/B/lKRVAI+qYq00U9ixuTQ3MA1bnzvrbEK5Pg/NH0ac8GMaad4rdgWDfZvNEcyFkMbAQMc\
+    FAcSCAFhCANLRVk4CAAGYRse3fGo/QD9Jv0A/g8xOTg3MDIxMlQwNjMwMDD9AP8POTk5OTEyMzFUMjM1OTU5F0cwRQIhAMBENLEw\
+    t20A+H+w6k/OVqG3K3PEuQUI/S5qIXT3sM+DAiBkhFZVm5kYty6Ml9WfqYacFyEeaw2juwHYlzs+dOwA+A==";
+
+#[test]
+fn a_certificate_of_another_tool_is_a_key() {
+    let place = Place::new();
+    place.write("file", noise(3_000)).write("their.cert", CERTIFICATE);
+    keys(&place);
+    let (_producer, face) = publish(&place, "/a", "file", UDP, &["--key", "mine"]);
+    let done = try_to_get(&place, "/a", &face, &["--trust", "their.cert"]);
+    refused(&done, &[&format!("another key than the trusted one: by /a/KEY{}", id(&place, "mine"))]);
+}
+
 #[test]
 fn a_certificate_tells_a_key_that_is_renamed_from_data_that_were_altered() {
     let place = Place::new();

@@ -1,5 +1,5 @@
-//! Answers that are refused: Data whose signature does not convince, and Nacks, which nobody signs. They are hints
-//! and no more: the Interest is sent again, so often and so long, and the first of them is reported at once.
+//! Answers that are refused: Data whose signature does not convince, and Nacks, which are not signed. They are hints
+//! and no more: the Interest is sent again, within bounds of number and time, and the first is reported at once.
 
 use crate::Error;
 use lightlag_protocols::time::Duration;
@@ -26,7 +26,7 @@ pub fn pause(answers: u32) -> Duration {
 pub enum Refusal {
     /// Its signature does not convince.
     Data(Untrusted),
-    /// It says that there is none, and is not signed.
+    /// It says that the Interest is not answered, and is not signed.
     Nack(Nack),
 }
 
@@ -47,7 +47,7 @@ impl Refusal {
             Self::Nack(_) => "is it published?",
         }
     }
-    /// It is given up, after so many refused answers.
+    /// It is given up, after this number of refused answers.
     pub fn error(&self, name: &Name, answers: u32) -> Error {
         let right = self.advice();
         Error::Failed(match self {

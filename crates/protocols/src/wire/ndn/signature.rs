@@ -20,7 +20,9 @@ const KEY_LOCATOR: u32 = 28;
 const NONCE: u32 = 38;
 const TIME: u32 = 40;
 const SEQUENCE: u32 = 42;
-const ORDER: &[u32] = &[SIGNATURE_TYPE, KEY_LOCATOR, NONCE, TIME, SEQUENCE];
+/// Of certificates, which all have one (certificate format v2).
+const VALIDITY_PERIOD: u32 = 253;
+const ORDER: &[u32] = &[SIGNATURE_TYPE, KEY_LOCATOR, NONCE, TIME, SEQUENCE, VALIDITY_PERIOD];
 
 /// Types of signatures.
 pub mod kind {
