@@ -205,7 +205,7 @@ fn nacking(to: &str, reason: Nack, percent: u64, seed: u64) -> String {
                 LpPacket { headers, payload, ..LpPacket::default() }.write(&mut out);
                 let _ = near.send_to(&out, from);
             }
-            if !is_refused || (percent < 100 && draw / 100 % 2 == 0) {
+            if !is_refused || (percent < 100 && (draw / 100).is_multiple_of(2)) {
                 let _ = far.send(&buffer[..length]);
             }
         }
