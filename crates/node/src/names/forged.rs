@@ -41,6 +41,7 @@ impl Refusal {
                 "the publisher signs with `lightlag names put --key`; or take what anybody may have written with \
                  --insecure, or ask over another --face"
             }
+            Self::Data(Untrusted::Digest | Untrusted::Altered) => "ask over another --face",
             Self::Data(_) => {
                 "ask the publisher whether the key of --trust is theirs, or ask over another --face"
             }
