@@ -2,10 +2,10 @@
 
 python3 tools/fidelity_guide.py --binary target/release/lightlag [--only TEXT]
 
-Each block that starts with `# NODE: ...` is a bash script that ends with the first failing command. It runs in
-an empty folder, in a network of its own where that is allowed, since its ports are fixed. What it calls `sent`
-must be in a file of `inbox`, if the block lists that folder. A block whose node is not installed is skipped,
-with the reason.
+Each block that starts with `# NODE: ...` is a bash script that ends with the first failing command. It runs
+in an empty folder, in a network of its own where that is allowed, since its ports are fixed. What it calls
+`sent` must be in a file of `inbox`, if the block lists that folder. A block whose node is not installed is
+skipped, with the reason.
 """
 
 from __future__ import annotations
