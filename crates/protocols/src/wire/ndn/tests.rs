@@ -369,7 +369,7 @@ fn a_refused_signature_names_its_key_or_that_it_was_altered() {
     let stranger = SigningKey::from_slice(&[8; 32]).expect("a key");
     let other = || "/k/KEY/1".parse::<Name>().expect("a name");
     let cases = [
-        // What is trusted, the key in the signature, and what is said of content signed by a stranger.
+        // What is trusted, the key in the signature, and what is said of content signed by an unknown key.
         (TrustedKey::new(verifying, None), other(), Untrusted::OtherKey(other())),
         (TrustedKey::new(verifying, Some(&certificate)), other(), Untrusted::Altered),
         (TrustedKey::new(verifying, None), ours, Untrusted::Altered),
