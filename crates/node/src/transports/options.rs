@@ -66,7 +66,7 @@ impl SendOptions {
         let opened = opened.and_then(|mut socket| socket.set_tap(self.tap.take()).map(|()| socket));
         opened.map(Socket::with_one_peer).map_err(|why| match from {
             Some(from) => Error::Input(format!(
-                "--from: {from}: {why}; name a free address of this machine (`bundles send --folder` keeps what comes there, \
+                "--from: {from}: {why}; name a free address of this machine (`bundles send --folder` keeps the bundles that arrive there, \
                  too)"
             )),
             None => Error::Failed(format!("cannot open a socket to {to}: {why}")),
