@@ -109,12 +109,6 @@ impl Line {
             way: BinaryHeap::new(),
         }
     }
-    /// The second engine forgets everything; gives what it had received.
-    pub fn restart(&mut self, config: &Config, seed: u64) -> Seen {
-        let config = Config { seed, ..config.mirrored() };
-        self.engines[1] = Engine::new(config, controller("fixed", &[], None));
-        std::mem::take(&mut self.seen[1])
-    }
     fn is_out(&self, at: Instant) -> bool {
         self.habits.outages.iter().any(|(from, to)| *from <= at && at < *to)
     }
