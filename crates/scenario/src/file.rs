@@ -6,6 +6,7 @@ use super::error::{Error, Place, Result, quoted};
 use super::files::{self, Files, utf8};
 use super::model::{Scenario, Seed};
 use super::the_one::{self, DEFAULTS, Layers};
+use super::to_toml;
 use super::toml_file::{self, Context, Outcome};
 use super::tree::{self, Node};
 use crate::budget::Limits;
@@ -46,6 +47,9 @@ enum Content {
 
 /// Bytes of a scenario or of settings. TOML takes about 30 times as much memory when it is read.
 const TEXT_BYTES_MAX: usize = 8 << 20;
+
+/// Further points of a sweep whose errors are looked for, where one has an error.
+const POINTS_CORRECTED: usize = 30;
 
 /// One experiment of a sweep.
 #[derive(Clone, Debug)]
@@ -261,6 +265,7 @@ impl ScenarioFile {
     /// An invalid list of seeds.
     pub fn seeds(&self) -> Result<Vec<Seed>> {
         match &self.content {
+            Content::Toml { tree, .. } if toml_file::has_own_seed(tree) => Ok(vec![Seed::Own]),
             Content::Toml { tree, .. } => Ok(toml_file::seeds(tree)?.into_iter().map(Seed::Number).collect()),
             Content::TheOne(_) => Ok(vec![Seed::Own]),
         }
@@ -273,7 +278,7 @@ impl ScenarioFile {
     /// ONE's settings one for each run index of the longest `[a; b; c]`.
     ///
     /// # Errors
-    /// The first error of any of them; of The ONE's settings, all errors. A mechanism that refuses its
+    /// All errors, as far as they can be found; of a sweep, those of some points. A mechanism that refuses its
     /// router is an error only where it is alone; in a sweep such points are skipped.
     pub fn points(&self) -> Result<Points> {
         match &self.content {
@@ -289,6 +294,23 @@ impl ScenarioFile {
             }
         }
     }
+    /// One of the points of The ONE's settings as TOML, in a file in `folder`, with comments: the same run.
+    ///
+    /// # Errors
+    /// Another scenario.
+    pub fn to_toml(&self, points: &Points, point: &Point, folder: &Path) -> Result<String> {
+        let place = Place::File(self.sources.first().map_or("scenario", |source| &source.file).into());
+        let (Content::TheOne(layers), Scenario::Bundles(network)) = (&self.content, &point.scenario) else {
+            return place.refuse("the scenario is TOML already", "name The ONE's settings");
+        };
+        let files: Vec<&str> = self.sources.iter().map(|source| source.file.as_str()).collect();
+        let mut comments = vec![format!("Converted from The ONE's settings: {}", files.join(", "))];
+        let set = self.overrides.iter().map(|(key, value)| format!("with {key} = {value}"));
+        comments.extend(set.chain(point.values.iter().map(|(key, value)| format!("where {key} = {value}"))));
+        comments.extend(points.every_warning().into_iter().map(|line| format!("Warning: {line}")));
+        let is_set = |key: &str| layers.get(key).is_some_and(|setting| !setting.value.is_empty());
+        Ok(to_toml::to_toml(network, &comments, &to_toml::Origin { is_set: &is_set, folder }))
+    }
     fn toml_points(&self, tree: &Node, name: &str, folders: &[PathBuf]) -> Result<Points> {
         let context = Context {
             catalogue: &self.catalogue,
@@ -298,13 +320,34 @@ impl ScenarioFile {
         };
         let choices = axes::expand(tree)?;
         let mut sweep = toml_file::Sweep::of(choices.len());
-        let read = |choice: Choice| {
+        let mut read = |choice: Choice| {
             let tree = tree::substitute(&choice.tree)?;
-            let outcome = toml_file::scenario(&tree, name, &context)?;
+            let outcome = toml_file::corrected(&tree, name, &context)?;
             sweep.add(&tree.place, &outcome, Limits::read(&toml_file::Section::open(&tree, "")?)?)?;
             Ok((choice.values, outcome))
         };
-        Points::new(choices.into_iter().map(read).collect::<Result<_>>()?)
+        let (mut points, mut errors) = (Vec::new(), Vec::new());
+        let mut rest = choices.into_iter();
+        for choice in rest.by_ref() {
+            match read(choice) {
+                Ok(point) => points.push(point),
+                Err(error) => {
+                    errors.push(error);
+                    break;
+                }
+            }
+        }
+        if errors.is_empty() {
+            return Points::new(points);
+        }
+        // Other points may have other errors.
+        errors.extend(rest.take(POINTS_CORRECTED).filter_map(|choice| read(choice).err()));
+        let each = |error: Error| {
+            let more = error.more.clone();
+            [Error { more: Vec::new(), ..error }].into_iter().chain(more)
+        };
+        let all: Vec<Error> = errors.into_iter().flat_map(each).collect();
+        Err(Error::all(all.clone()).unwrap_or_else(|| all[0].clone()))
     }
 }
 

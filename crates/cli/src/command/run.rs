@@ -18,8 +18,7 @@ pub fn run(options: &Run) -> Done {
     let seed = first_seed(options.which.seed, &file)?;
     let wanted = Options {
         judge: !options.no_judge,
-        // A settings file of The ONE yields its report files; TOML scenarios yield files where asked.
-        reports: !options.no_reports && (file.is_the_one() || options.out.is_some()),
+        reports: !options.no_reports,
         series: options.out.is_some(),
         trace: options.trace.clone(),
         capture: options.capture.as_deref().map_or_else(Where::default, Where::parse),

@@ -19,7 +19,7 @@ pub use positions::meet;
 pub use recorded::{Ids, Taken, from_trace};
 pub use resolve::{Channels, Nodes, Resolver, WayDefault, check_overlap, from_ion, from_rows};
 pub use table::table;
-pub use the_one::{EventKind, ExternalEvent, at_rates_of_radios, connections, the_one_events};
+pub use the_one::{EventKind, ExternalEvent, at_rates_of_radios, connections, executed, the_one_events};
 pub use trace::{Fix, Format, Meeting, Recorded, Trace, trace};
 
 use super::error::{Error, Place, Result, quoted};

@@ -143,6 +143,54 @@ pub fn at_rates_of_radios(events: &mut [ExternalEvent], groups: &[Group]) {
     }
 }
 
+/// The events that The ONE executes in a world of so many hosts, and the number of those that are skipped, wholly or in
+/// part, by reason. With `needs_rate` connections without a rate are skipped.
+pub fn executed(
+    mut events: Vec<ExternalEvent>,
+    hosts: u32,
+    needs_rate: bool,
+) -> (Vec<ExternalEvent>, BTreeMap<&'static str, usize>) {
+    let mut skipped = BTreeMap::new();
+    events.retain_mut(|event| honour(event, hosts, needs_rate, &mut skipped));
+    (events, skipped)
+}
+
+/// Whether an event is executed.
+fn honour(
+    event: &mut ExternalEvent,
+    hosts: u32,
+    needs_rate: bool,
+    skipped: &mut BTreeMap<&'static str, usize>,
+) -> bool {
+    let mut count = |why| *skipped.entry(why).or_default() += 1;
+    let (ends, rate) = match &mut event.kind {
+        EventKind::Decision(_) => {
+            count(
+                "that command routers (S, DE, A, DR, R) are skipped: the routers of the groups decide themselves",
+            );
+            return false;
+        }
+        EventKind::Create { from, to, response, .. } => {
+            if std::mem::take(response) {
+                count("of messages that ask for a response: they are sent without one");
+            }
+            ([*from, *to], true)
+        }
+        EventKind::Connection { a, b, rate, up, .. } => ([*a, *b], rate.is_some() || !*up || !needs_rate),
+    };
+    let fault = if ends.iter().any(|&end| end >= hosts) {
+        Some("with hosts that do not exist are skipped; The ONE stops at the first of them")
+    } else if ends[0] == ends[1] {
+        Some("from a host to itself are skipped")
+    } else if !rate {
+        Some("of hosts without that interface are skipped; The ONE stops at the first of them")
+    } else {
+        None
+    };
+    fault.into_iter().for_each(count);
+    fault.is_none()
+}
+
 /// The contacts that `CONN` events make. As in The ONE, what is up already does not come up again,
 /// and what is down does not go down; a link that never goes down stays until the end.
 ///

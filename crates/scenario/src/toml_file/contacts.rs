@@ -4,12 +4,13 @@ use super::names::Names;
 use super::section::{Section, items, quantity, wrong_type};
 use super::{Context, named, read_file, until};
 use crate::contacts::{
-    Channels, ContactRow, Format, Ids, Recorded, Resolver, Taken, WayDefault, connections, from_ion,
-    from_rows, from_trace, ion, meet, table, the_one_events, trace,
+    Channels, ContactRow, ExternalEvent, Format, Ids, Recorded, Resolver, Taken, WayDefault,
+    at_rates_of_radios, connections, executed, from_ion, from_rows, from_trace, ion, meet, table,
+    the_one_events, trace,
 };
 use crate::error::{Error, Result, quoted};
 use crate::keys;
-use crate::model::{ContactSource, ScheduledContact};
+use crate::model::{ContactSource, Group, ScheduledContact};
 use crate::quantity as q;
 use crate::tree::{Node, Value};
 use lightlag_protocols::time::{Duration, Instant};
@@ -49,12 +50,16 @@ const GAP: Duration = Duration::from_secs(600);
 pub fn sources(
     root: &Section,
     names: &Names,
+    groups: &[Group],
     duration: Duration,
     context: &Context,
 ) -> Result<Vec<ContactSource>> {
     let sections = named(root, "contacts", keys::CONTACTS)?;
     names.check_tables(sections.len(), &root.place_of("contacts"))?;
-    sections.into_iter().map(|(name, section)| source(name, &section, names, duration, context)).collect()
+    sections
+        .into_iter()
+        .map(|(name, section)| source(name, &section, names, groups, duration, context))
+        .collect()
 }
 
 /// All points of a sweep that say the same of contacts share them.
@@ -62,17 +67,20 @@ fn source(
     name: String,
     section: &Section,
     names: &Names,
+    groups: &[Group],
     duration: Duration,
     context: &Context,
 ) -> Result<ContactSource> {
     let said: Vec<String> =
         section.entries().map(|(key, node)| format!("{}={}", key.name, node.text())).collect();
     let nodes: Vec<&str> = names.nodes.keys().map(String::as_str).collect();
-    let key = format!("{name}\n{}\n{}\n{duration:?}", said.join("\n"), nodes.join(" "));
+    // Contacts of events have the rates of radios.
+    let radios: Vec<_> = groups.iter().map(|group| (group.count(), &group.radios)).collect();
+    let key = format!("{name}\n{}\n{}\n{duration:?} {radios:?}", said.join("\n"), nodes.join(" "));
     if let Some(known) = context.sources.borrow().get(&key) {
         return Ok(known.clone());
     }
-    let (told, note) = read(section, names, duration, context)?;
+    let (told, note) = read(section, names, groups, duration, context)?;
     if told.is_empty() {
         return section.place.refuse(
             "none of the contacts lies in the run",
@@ -95,6 +103,7 @@ pub fn is_plan(section: &Section) -> Result<bool> {
 fn read(
     section: &Section,
     names: &Names,
+    groups: &[Group],
     duration: Duration,
     context: &Context,
 ) -> Result<(Vec<ScheduledContact>, Option<Arc<str>>)> {
@@ -138,7 +147,7 @@ fn read(
     let (file, bytes) = read_file(name, &section.place_of("file"), context)?;
     let told = match kind {
         Kind::Table => of_rows(&table(&file, &bytes)?)?,
-        Kind::TheOne => of_rows(&connections(&the_one_events(&file, &bytes)?)?)?,
+        Kind::TheOne => of_rows(&of_events(the_one_events(&file, &bytes)?, groups, skip, &channels)?)?,
         Kind::Ion => {
             let plan = ion(&file, &bytes)?;
             from_ion(&plan, &from(plan.contacts.iter().map(|contact| contact.start).min()))?
@@ -149,6 +158,19 @@ fn read(
         }
     };
     Ok((told, None))
+}
+
+/// Contacts of The ONE's events. With `skip`, those that it does not execute are skipped.
+fn of_events(
+    mut events: Vec<ExternalEvent>,
+    groups: &[Group],
+    skip: bool,
+    channels: &Channels,
+) -> Result<Vec<ContactRow>> {
+    at_rates_of_radios(&mut events, groups);
+    let count = groups.iter().map(Group::count).sum();
+    let needs_rate = channels.default.rate.is_none() && channels.pairs.is_empty();
+    connections(&if skip { executed(events, count, needs_rate).0 } else { events })
 }
 
 /// The instant of the file at which the run starts; without one that of the first contact.

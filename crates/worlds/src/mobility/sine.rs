@@ -1,4 +1,4 @@
-//! Sine and cosine to half a unit in the last place, nearly: a node on a border goes on or turns by the last bit.
+//! Sine and cosine to half a unit in the last place, nearly: a node on a border continues or turns by the last bit.
 //!
 //! As usual for such accuracy: the angle is split into a multiple of pi/32, whose sine and cosine are in a table to twice the
 //! precision, and a rest of pi/64 at most; the sum of both is taken with its rounding errors. The Java machine has the same
