@@ -31,7 +31,7 @@ pub fn corrected(tree: &Node, name: &str, context: &Context) -> Result<Outcome> 
             break;
         }
         let Err(error) = scenario(&search.tree, name, context) else { break };
-        if error.place == example() {
+        if error.place == proposed() {
             break;
         }
         if !search.is_consequence(&error) && !errors.contains(&error) {
@@ -45,7 +45,7 @@ pub fn corrected(tree: &Node, name: &str, context: &Context) -> Result<Outcome> 
 }
 
 /// Where a value stands that an error proposed: what is wrong with it is no fault of the scenario.
-fn example() -> Place {
+fn proposed() -> Place {
     Place::Option("example".into())
 }
 
@@ -83,8 +83,8 @@ impl Search {
                 return false;
             }
             let mut value = tree::parse_argument(key, example);
-            value.place = example();
-            entries.push((Key { name: key.clone(), place: example() }, Arc::new(value)));
+            value.place = proposed();
+            entries.push((Key { name: key.clone(), place: proposed() }, Arc::new(value)));
             return true;
         }
         let meant = match error.mending.as_deref() {
