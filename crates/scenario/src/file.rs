@@ -48,9 +48,6 @@ enum Content {
 /// Bytes of a scenario or of settings. TOML takes about 30 times as much memory when it is read.
 const TEXT_BYTES_MAX: usize = 8 << 20;
 
-/// Further points of a sweep whose errors are looked for, where one has an error.
-const POINTS_CORRECTED: usize = 30;
-
 /// One experiment of a sweep.
 #[derive(Clone, Debug)]
 pub struct Point {
@@ -278,7 +275,7 @@ impl ScenarioFile {
     /// ONE's settings one for each run index of the longest `[a; b; c]`.
     ///
     /// # Errors
-    /// All errors, as far as they can be found; of a sweep, those of some points. A mechanism that refuses its
+    /// The first error of any of them; of The ONE's settings, all errors. A mechanism that refuses its
     /// router is an error only where it is alone; in a sweep such points are skipped.
     pub fn points(&self) -> Result<Points> {
         match &self.content {
@@ -320,34 +317,13 @@ impl ScenarioFile {
         };
         let choices = axes::expand(tree)?;
         let mut sweep = toml_file::Sweep::of(choices.len());
-        let mut read = |choice: Choice| {
+        let read = |choice: Choice| {
             let tree = tree::substitute(&choice.tree)?;
-            let outcome = toml_file::corrected(&tree, name, &context)?;
+            let outcome = toml_file::scenario(&tree, name, &context)?;
             sweep.add(&tree.place, &outcome, Limits::read(&toml_file::Section::open(&tree, "")?)?)?;
             Ok((choice.values, outcome))
         };
-        let (mut points, mut errors) = (Vec::new(), Vec::new());
-        let mut rest = choices.into_iter();
-        for choice in rest.by_ref() {
-            match read(choice) {
-                Ok(point) => points.push(point),
-                Err(error) => {
-                    errors.push(error);
-                    break;
-                }
-            }
-        }
-        if errors.is_empty() {
-            return Points::new(points);
-        }
-        // Other points may have other errors.
-        errors.extend(rest.take(POINTS_CORRECTED).filter_map(|choice| read(choice).err()));
-        let each = |error: Error| {
-            let more = error.more.clone();
-            [Error { more: Vec::new(), ..error }].into_iter().chain(more)
-        };
-        let all: Vec<Error> = errors.into_iter().flat_map(each).collect();
-        Err(Error::all(all.clone()).unwrap_or_else(|| all[0].clone()))
+        Points::new(choices.into_iter().map(read).collect::<Result<_>>()?)
     }
 }
 

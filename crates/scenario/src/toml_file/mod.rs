@@ -5,9 +5,6 @@
 
 mod algorithm;
 mod contacts;
-mod corrected;
-#[cfg(test)]
-mod corrected_tests;
 mod mobility;
 mod names;
 mod nodes;
@@ -31,7 +28,6 @@ use super::tree::{Node, Value};
 use crate::budget::{self, Estimate, Limits};
 use crate::keys::{self, Key};
 pub use algorithm::{algorithm, model};
-pub use corrected::corrected;
 use lightlag_protocols::time::Duration;
 pub use section::{Section, items, quantity as read_quantity, wrong_type};
 use std::cell::RefCell;

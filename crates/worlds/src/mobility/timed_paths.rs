@@ -34,8 +34,9 @@ pub fn at_ticks(
         let Some(step) = walker.first_active(walker.step, path[0].0) else { break };
         walker.step = step;
         if walker.at != path[0].1 {
+            // It is there at the next tick: only positions at ticks are meant.
+            track.go(walker.clock.tick(step), walker.at);
             walker.at = path[0].1;
-            track.jump(walker.clock.tick(step), walker.at);
         }
         if !walker.follow(path, &mut track) {
             break;
@@ -80,7 +81,10 @@ impl Walker<'_> {
         loop {
             let Some(step) = self.first_active(self.step, f64::NEG_INFINITY) else { return false };
             self.step = step;
-            track.go(self.clock.tick(step), self.at);
+            let now = self.clock.tick(step);
+            if track.last().is_none_or(|last| last.at < now) {
+                track.go(now, self.at);
+            }
             let speed_m_per_s = speed(path, next);
             let mut left_m = self.tick_s * speed_m_per_s;
             let mut far_m = self.at.distance(path[next].1);
