@@ -33,12 +33,13 @@ pub fn at_ticks(
     for path in paths {
         let Some(step) = walker.first_active(walker.step, path[0].0) else { break };
         walker.step = step;
-        if walker.at != path[0].1 {
+        let is_elsewhere = walker.at != path[0].1;
+        if is_elsewhere {
             // It is there at the next tick: only positions at ticks are meant.
             track.go(walker.clock.tick(step), walker.at);
             walker.at = path[0].1;
         }
-        if !walker.follow(path, &mut track) {
+        if !walker.follow(path, is_elsewhere, &mut track) {
             break;
         }
     }
@@ -76,7 +77,9 @@ impl Walker<'_> {
         after.map_or(i64::MAX, |after| after - self.step).max(1)
     }
     /// Follows a path from its first place on; false if the node never comes to its end.
-    fn follow(&mut self, path: &[Timed], track: &mut TrackBuilder) -> bool {
+    /// Where it jumps there, that takes the first step alone.
+    fn follow(&mut self, path: &[Timed], jumps: bool, track: &mut TrackBuilder) -> bool {
+        let mut most = if jumps { 1 } else { i64::MAX };
         let mut next = usize::from(path.len() > 1);
         loop {
             let Some(step) = self.first_active(self.step, f64::NEG_INFINITY) else { return false };
@@ -93,7 +96,8 @@ impl Walker<'_> {
                     return false;
                 }
                 // Whole steps towards the place, without reaching it.
-                let whole = ((far_m / left_m).ceil() as i64 - 1).clamp(1, self.steps_ahead());
+                let whole = ((far_m / left_m).ceil() as i64 - 1).clamp(1, self.steps_ahead().min(most));
+                most = i64::MAX;
                 self.advance(path[next].1, left_m * whole as f64 / far_m, whole, track);
                 continue;
             }
@@ -108,6 +112,7 @@ impl Walker<'_> {
                 far_m = self.at.distance(place.1);
             }
             self.advance(path[next].1, left_m / far_m, 1, track);
+            most = i64::MAX;
         }
     }
     fn advance(&mut self, to: Point, share: f64, steps: i64, track: &mut TrackBuilder) {
@@ -166,6 +171,9 @@ mod tests {
             [path(&[(0.0, 0.0), (4.0, 40.0)]), path(&[(5.0, 100.0), (7.0, 120.0)]), path(&[(8.0, 3.0)])];
         let told = positions(&paths, &[(0.0, 1.0), (3.0, 20.0)], 10);
         assert_eq!(told, [0.0, 10.0, 20.0, 20.0, 30.0, 40.0, 110.0, 120.0, 120.0, 3.0, 3.0]);
+        // A jump is over after one tick, however long the path is straight.
+        let far = [path(&[(0.0, 0.0)]), path(&[(3.0, 100.0), (13.0, 110.0)])];
+        assert_eq!(positions(&far, ALWAYS, 6), [0.0, 0.0, 0.0, 0.0, 101.0, 102.0, 103.0]);
         assert_eq!(positions(&paths, &[], 3), [0.0; 4]);
         assert_eq!(positions(&[], ALWAYS, 1), [0.0; 2]);
     }
