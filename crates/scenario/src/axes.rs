@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// Keys whose value is a list in itself.
 pub const LIST_KEYS: &[&str] =
-    &["seeds", "rows", "events", "delays", "maps", "steps", "rates", "active", "replies"];
+    &["seeds", "rows", "events", "delays", "maps", "steps", "rates", "active", "replies", "files", "offsets"];
 
 /// More points than anyone means to run.
 const POINTS_MAX: u64 = 100_000;

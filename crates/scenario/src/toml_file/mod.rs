@@ -11,6 +11,7 @@ mod nodes;
 mod section;
 #[cfg(test)]
 mod tests;
+mod traces;
 mod traffic;
 
 pub use traffic::created;
