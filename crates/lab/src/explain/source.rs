@@ -37,7 +37,7 @@ pub fn bundle_of_name(scenario: &Scenario, seed: Seed, name: &str) -> Result<u32
     let names = || seeded.messages.iter().map(|message| message.name.as_str());
     let number = names().position(|known| known == name).and_then(|at| u32::try_from(at).ok());
     number.ok_or_else(|| {
-        let right = match (names().next(), names().last()) {
+        let right = match (names().next(), names().next_back()) {
             (Some(first), Some(last)) => {
                 format!(
                     "name one, as {first} or {last}, or give a number from 0 to {}",
