@@ -12,6 +12,7 @@ mod reports;
 mod section;
 #[cfg(test)]
 mod tests;
+mod traces;
 mod traffic;
 
 pub use reports::key_of;
