@@ -391,7 +391,8 @@ impl Session {
             keepalive_s: self.config.keepalive_s,
             // Data are handed on as they come: a segment may be as long as a bundle.
             segment_mru: self.config.transfer_mru.max(1),
-            transfer_mru: self.config.transfer_mru,
+            // HDTN 1.3.1 divides by it.
+            transfer_mru: self.config.transfer_mru.max(1),
             node: self.config.node.clone(),
             items: Vec::new(),
         }));
