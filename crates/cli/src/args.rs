@@ -32,6 +32,8 @@ pub enum Verb {
     Bound(Bound),
     /// Compare two sweeps point by point, over common seeds
     Compare(Compare),
+    /// Write The ONE's settings as a scenario in TOML, with comments: the same run
+    Convert(Convert),
     /// List routers, mechanisms and controllers with their parameters
     List(List),
     /// Print the JSON Schema of scenarios in TOML, with which editors complete their keys
@@ -113,7 +115,7 @@ pub struct Run {
     /// Do not check the run with the judge
     #[arg(long)]
     pub no_judge: bool,
-    /// Do not write The ONE's report files that a settings file asks for
+    /// Do not write The ONE's report files that the scenario asks for
     #[arg(long)]
     pub no_reports: bool,
 }
@@ -124,9 +126,9 @@ pub struct Explain {
     /// .jsonl, or their folder)
     #[arg(required = true, value_name = "RUN")]
     pub files: Vec<PathBuf>,
-    /// The life of one bundle, in sentences, by its number from 0
-    #[arg(long, value_name = "ID", conflicts_with_all = ["lost", "why"], allow_negative_numbers = true, value_parser = number)]
-    pub bundle: Option<u32>,
+    /// The life of one bundle, in sentences, by its number from 0 or, of a scenario, by its name
+    #[arg(long, value_name = "ID", conflicts_with_all = ["lost", "why"], allow_hyphen_values = true)]
+    pub bundle: Option<String>,
     /// Which bundles were lost: causes, sizes, destinations, times, nodes
     #[arg(long, conflicts_with = "why")]
     pub lost: bool,
@@ -144,6 +146,18 @@ pub struct Explain {
     /// Print one JSON object instead of text
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Args)]
+pub struct Convert {
+    #[command(flatten)]
+    pub source: Source,
+    /// Which run, where `[a; b; c]` make several, counted from 0
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
+    pub point: Option<usize>,
+    /// The file to write [default: standard output, with file names relative to the working directory]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -290,7 +304,7 @@ pub struct Transfer {
 }
 
 /// How fast what is sent may leave, and in what packets.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct Pacing {
     /// Sending: rate of the contact plan, as "100 Mbit/s" [default: found by probing; bundles over udp: 1 Mbit/s]
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
@@ -481,10 +495,6 @@ fn seed(text: &str) -> Result<u64, String> {
 
 fn whole(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| "it is a whole number from 0 on".to_owned())
-}
-
-fn number(text: &str) -> Result<u32, String> {
-    text.parse().map_err(|_| "it is the number of a bundle, from 0 on".to_owned())
 }
 
 /// More threads than any machine has cores.

@@ -32,6 +32,7 @@ fn main() -> ExitCode {
         Verb::Sweep(options) => command::sweep::sweep(&options),
         Verb::Bound(options) => command::bound::bound(&options),
         Verb::Compare(options) => command::compare::compare(&options),
+        Verb::Convert(options) => command::convert::convert(&options),
         Verb::List(options) => command::list::list(&options),
         Verb::Schema => command::list::schema(),
         Verb::Study(options) => command::study::study(&options),

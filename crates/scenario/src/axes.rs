@@ -6,8 +6,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Keys whose value is a list in itself.
-pub const LIST_KEYS: &[&str] =
-    &["seeds", "rows", "events", "delays", "maps", "steps", "rates", "active", "replies"];
+#[rustfmt::skip]
+pub const LIST_KEYS: &[&str] = &[
+    "seeds", "rows", "events", "delays", "maps", "allowed", "points_of_interest", "chances", "steps", "rates", "active",
+    "moves", "replies", "files", "offsets",
+];
 
 /// More points than anyone means to run.
 const POINTS_MAX: u64 = 100_000;

@@ -6,6 +6,7 @@ use super::error::{Error, Place, Result, quoted};
 use super::files::{self, Files, utf8};
 use super::model::{Scenario, Seed};
 use super::the_one::{self, DEFAULTS, Layers};
+use super::to_toml;
 use super::toml_file::{self, Context, Outcome};
 use super::tree::{self, Node};
 use crate::budget::Limits;
@@ -138,6 +139,20 @@ pub fn notes<'a>(points: impl IntoIterator<Item = &'a Point>) -> Vec<String> {
     notes
 }
 
+/// Whether a text has a line such as `Scenario.name = x`, or nothing at all. Traces and other tables have none.
+fn sets_something(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    let lines =
+        || text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', '!']));
+    let sets = |line: &str| {
+        let end = line.find(|c: char| c.is_whitespace() || "=:".contains(c)).unwrap_or(line.len());
+        let (key, rest) = line.split_at(end);
+        let is_name = key.starts_with(|c: char| c.is_ascii_alphabetic()) && !key.contains([',', ';']);
+        is_name && (key.contains('.') || rest.trim_start().starts_with(['=', ':']))
+    };
+    lines().next().is_none() || lines().any(sets)
+}
+
 impl ScenarioFile {
     /// Reads a TOML file, or one or several files of The ONE's settings, of which later ones
     /// override earlier ones. A file whose name ends in `.toml` is TOML; another is TOML if it
@@ -175,6 +190,12 @@ impl ScenarioFile {
             return Place::File(name.as_str().into()).refuse(
                 "a TOML file stands among several files",
                 "name one TOML file alone; only The ONE's settings have layers",
+            );
+        }
+        if let Some((name, ..)) = texts.iter().find(|text| !sets_something(&text.2)) {
+            return Place::File(name.as_str().into()).refuse(
+                "it is neither a scenario in TOML nor The ONE's settings, as no line sets a key",
+                "name such a file; a recorded trace is named in one, as `contacts.c = { kind = \"intervals\", file = \"NAME\" }`",
             );
         }
         let below = Path::new(DEFAULTS);
@@ -261,6 +282,7 @@ impl ScenarioFile {
     /// An invalid list of seeds.
     pub fn seeds(&self) -> Result<Vec<Seed>> {
         match &self.content {
+            Content::Toml { tree, .. } if toml_file::has_own_seed(tree) => Ok(vec![Seed::Own]),
             Content::Toml { tree, .. } => Ok(toml_file::seeds(tree)?.into_iter().map(Seed::Number).collect()),
             Content::TheOne(_) => Ok(vec![Seed::Own]),
         }
@@ -288,6 +310,23 @@ impl ScenarioFile {
                 Ok(Points { ignored, warnings, ..Points::new(runs)? })
             }
         }
+    }
+    /// One of the points of The ONE's settings as TOML, in a file in `folder`, with comments: the same run.
+    ///
+    /// # Errors
+    /// Another scenario.
+    pub fn to_toml(&self, points: &Points, point: &Point, folder: &Path) -> Result<String> {
+        let place = Place::File(self.sources.first().map_or("scenario", |source| &source.file).into());
+        let (Content::TheOne(layers), Scenario::Bundles(network)) = (&self.content, &point.scenario) else {
+            return place.refuse("the scenario is TOML already", "name The ONE's settings");
+        };
+        let files: Vec<&str> = self.sources.iter().map(|source| source.file.as_str()).collect();
+        let mut comments = vec![format!("Converted from The ONE's settings: {}", files.join(", "))];
+        let set = self.overrides.iter().map(|(key, value)| format!("with {key} = {value}"));
+        comments.extend(set.chain(point.values.iter().map(|(key, value)| format!("where {key} = {value}"))));
+        comments.extend(points.every_warning().into_iter().map(|line| format!("Warning: {line}")));
+        let is_set = |key: &str| layers.get(key).is_some_and(|setting| !setting.value.is_empty());
+        Ok(to_toml::to_toml(network, &comments, &to_toml::Origin { is_set: &is_set, folder }))
     }
     fn toml_points(&self, tree: &Node, name: &str, folders: &[PathBuf]) -> Result<Points> {
         let context = Context {
@@ -352,4 +391,32 @@ fn is_toml(path: &Path, bytes: &[u8]) -> bool {
     }
     let table = std::str::from_utf8(bytes).ok().and_then(|text| toml::de::DeTable::parse(text).ok());
     table.is_some_and(|table| table.get_ref().contains_key("nodes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trace_is_no_scenario_and_says_so_in_a_line() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in [
+            ("contacts.dat", "1\t2\t3\t4\t1\t0\n"),
+            ("conn.txt", "12.5 CONN 3 4 up\n"),
+            ("walk.csv", "time,id,lat.deg,lon\n1,2,3,4\n"),
+            ("walk.gpx", "<?xml version=\"1.0\"?>\n<gpx>\n<trkpt lat=\"1\" lon=\"2\"/></gpx>\n"),
+        ] {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            let wrong = ScenarioFile::read(&[&path]).map(drop).unwrap_err().to_string();
+            let start =
+                format!("{}: it is neither a scenario in TOML nor The ONE's settings", path.display());
+            assert!(wrong.starts_with(&start) && wrong.lines().count() == 1, "{wrong}");
+        }
+        for text in
+            ["", "# later\n", "Scenario.name x\n", "a = b\n", "Scenario.endTime: 5\n", "1 2\nGroup.x=1\n"]
+        {
+            assert!(sets_something(text.as_bytes()), "{text}");
+        }
+    }
 }

@@ -4,6 +4,7 @@
 //! read otherwise than declared here fails.
 
 use crate::models::{LOSSES, MOBILITY, Models, QUEUES};
+use crate::the_one::REPORT_CLASSES;
 
 /// A key of a table.
 #[derive(Clone, Copy, Debug)]
@@ -121,6 +122,8 @@ keys! {
         nodes: Named(NODES), "Groups of nodes that are alike.";
         contacts: Named(CONTACTS), "Contacts that do not come from motion.";
         traffic: Named(TRAFFIC), "What is sent.";
+        measure_from: TIME, "Bundles that are created earlier do not count in the figures.";
+        reports: Named(REPORT), "Report files of The ONE to write.";
     }
     /// Of a scenario of packets.
     PACKETS = HEAD + {
@@ -148,11 +151,15 @@ keys! {
         tick: TIME, "Links and nodes change at multiples of this only, as in The ONE; exact without it.";
         radio: Word(&["node", "link", "direction"]), "What can carry one transfer at a time.";
         propagation: Word(&["pipelined", "stop_and_wait"]), "Whether a transfer waits for the arrival of the last.";
-        send_order: Word(&["fifo", "random", "clock"]), "Order in which nodes act that can act at one instant.";
+        send_order: Word(&["fifo", "random", "clock"]), "Order in which a node offers what it holds.";
+        act_order: Word(&["random", "by_number"]), "Order in which nodes act that can act at one instant.";
         purge_every: TIME, "Time between removals of expired bundles; at once without it.";
         sample_every: TIME, "Time between samples of buffers and algorithms for the time series.";
         positions_every: TIME, "Time between the positions of nodes in a trace; a trace has none without it.";
         warmup: TIME, "Time that nodes move before the run starts.";
+        draws: Word(&["lightlag", "the_one"]), "Random draws of motion and traffic. With `the_one`, maps are read and vertices numbered as there, and what The ONE runs is run: nodes that never meet, messages that fit in no buffer.";
+        rng_seed: Whole(-0x8000_0000, 0x7fff_ffff), "The ONE's `MovementModel.rngSeed`: its very run, where `seeds` is not given. Needs `draws = \"the_one\"`.";
+        radios_connect: Flag, "Whether radios make contacts. Default: true.";
         contacts_fail: SHARE, "Probability that a contact does not take place.";
         nodes_vanish: SHARE, "Share of the nodes that vanish during the run.";
     }
@@ -160,6 +167,8 @@ keys! {
     NODES {
         count: Whole(1, COUNT_MAX), "Number of nodes; more than one have a number behind the name.";
         first: Whole(0, COUNT_MAX), "Number of the first node.";
+        prefix: Text, "Start of the names of nodes, before their numbers. Default: the name of the group.";
+        lifetime: TIME, "Lifetime of bundles that the nodes create, where their traffic states none.";
         buffer: SIZE, "Size of each buffer.";
         router: Algorithm("router"), "Decides what is offered to which neighbour.";
         mechanism: Algorithm("mechanism"), "Decides what is admitted, kept, dropped or moved.";
@@ -181,6 +190,7 @@ keys! {
     }
     /// Of a radio.
     RADIO {
+        name: Text, "Name of the radio. Default: that of its table.";
         range: Quantity("150 m"), "Range; the smaller of two counts.";
         rate: RATE, "Rate; the smaller of two counts.";
         rates: List(&RATE), "In place of `rate`: rates at distances from zero to the range, evenly spaced, with straight lines between.";
@@ -194,8 +204,13 @@ keys! {
     }
     /// Of `[contacts.NAME]`.
     CONTACTS {
-        kind: Word(&["table", "the_one", "ion", "intervals", "sightings", "positions"]), "Format of the file.";
+        kind: Word(&["table", "the_one", "ion", "intervals", "sightings", "positions"]), "Format of the file. Links of `the_one` without a rate have that of their nodes' radios.";
         file: Text, "The file, relative to the scenario's folder.";
+        files: Any(&[Text, List(&Text)]), "Files of one trace in place of `file`; `*` in a name stands for any text.";
+        offsets: List(&TIME), "Times added to those of each of `files`.";
+        every: TIME, "In place of `offsets`: each of `files` begins this much after the one before it.";
+        skip_lines: Whole(0, 1_000_000), "Lines at the start of each file of a trace that are not read.";
+        devices: Word(&["tracks", "files"]), "What is a device of GPX files. Default: the tracks of one file, or else the files.";
         rows: List(&Table(ROW)), "Contacts in place of a file.";
         rate: RATE, "Rate of contacts that state none.";
         delay: TIME, "One-way light time of contacts that state none.";
@@ -203,8 +218,8 @@ keys! {
         pairs: Named(WAY), "Rate and delay of pairs: `\"A B\"` both directions, `\"A -> B\"` one.";
         first_id: Whole(0, 4_294_967_295), "Number in the file of the scenario's first node.";
         unknown_nodes: Word(&["error", "skip"]), "What to do with contacts of unknown nodes.";
-        origin: FREE, "Instant of the file at which the run starts, or `first`: that of the first contact.";
-        columns: FREE, "Columns of a trace, `-` for one that is not read: `a b start end`, `a b start duration`, `time a b`, `time node x y`, `node time lat lon`.";
+        origin: FREE, "Instant of the file at which the run starts, such as `2008-02-02 07:00:00`, or `first`: that of the first contact.";
+        columns: FREE, "Columns of a trace, `-` for one that is not read: `a b start end`, `a b start duration`, `time a b`, `time node x y`, `node date time lat lon`. Default: those that a header names.";
         unit: TIME, "Unit of the instants of a trace. Default: 1 s.";
         sighting: TIME, "How long a sighting without a duration lasts. Default: the scan interval that the trace shows.";
         ids: FREE, "Devices of a trace in the order of the nodes, or `all`: all of the file, sorted.";
@@ -232,7 +247,7 @@ keys! {
         interval: Quantity("1..300 s"), "Time between bundles.";
         arrivals: Word(&["whole_seconds", "uniform", "exponential"]), "How the interval is drawn.";
         size: Quantity("50..100 kB"), "Size of a bundle, the upper end excluded.";
-        from: FREE, "Sources: names of nodes or groups, ranges `A1..A5`, `all`, with commas.";
+        from: FREE, "Sources: names of nodes or groups, ranges `A1..A5`, numbers of nodes `#0..#9`, `all`, with commas.";
         to: FREE, "Destinations, in the same form.";
         lifetime: TIME, "Lifetime of the bundles.";
         prefix: Text, "Start of the names of bundles; it names the random stream.";
@@ -244,6 +259,17 @@ keys! {
         reply_as: Word(&["response", "pong"]), "Who replies: the node, or a ping application, as in The ONE.";
         events: List(&Table(EVENT)), "Bundles one by one.";
         file: Text, "A file with lines of bundles as The ONE writes them.";
+        unknown_nodes: Word(&["error", "skip"]), "What to do with bundles of a file whose nodes do not exist, or that ask for a response.";
+        seed: Whole(-0x8000_0000, 0x7fff_ffff), "Seed of The ONE's draws, in place of the prefix.";
+    }
+    /// Of `[reports.NAME]`.
+    REPORT {
+        class: Word(REPORT_CLASSES), "Class of the report in The ONE.";
+        file: Text, "File to write, relative to where the program is started. Default: `NAME.txt`.";
+        warmup: TIME, "What happens earlier does not count.";
+        precision: Whole(0, 100), "Decimals. Default: 4.";
+        granularity: TIME, "Granularity of contact times.";
+        interval: TIME, "Time between samples.";
     }
     /// Of the replies of some nodes.
     REPLY {
@@ -310,6 +336,7 @@ keys! {
         maps: List(&Text), "Several such files.";
         roads: Word(&["all", "drive", "walk"]), "Which roads of an OpenStreetMap file.";
         bounding_box: Quantity("24.92, 60.16, 24.97, 60.18 deg"), "Part of an OpenStreetMap file: west, south, east, north.";
+        allowed: List(&Whole(1, 32)), "Which of `maps` the nodes may use, counted from 1. Default: all.";
         largest_part: Flag, "Whether of a map in several parts the largest is kept; else such a map is an error.";
     }
     /// Of a mobility model with routes on a map, beside its parameters.

@@ -59,6 +59,7 @@ mod schema;
 #[path = "../../../tests/skip.rs"]
 mod skip;
 mod the_one;
+mod to_toml;
 mod toml_file;
 mod tracks;
 mod traffic;

@@ -6,7 +6,7 @@ use super::failures::Failures;
 use super::quantity::Bounds;
 pub use super::radios::{Activity, Radio};
 use super::tracks::Tracks;
-use crate::budget::Estimate;
+use crate::budget::{Estimate, Limits};
 use crate::names::NameNetwork;
 use crate::packets::Network;
 use lightlag_protocols::dtn::{Bundle, CONTACT_PLAN, Mechanism, NodePolicy, Parameters, Router};
@@ -51,6 +51,8 @@ pub struct Head {
     pub own_seed: u64,
     /// What a run of it takes at most.
     pub estimate: Estimate,
+    /// How much a run of it may take.
+    pub limits: Limits,
 }
 
 /// Nodes that store bundles, their contacts, and what is sent.
@@ -66,6 +68,8 @@ pub struct BundleNetwork {
     pub groups: Vec<Group>,
     /// How nodes move.
     pub movement: Movement,
+    /// Bundles that are created earlier do not count.
+    pub measure_from: Duration,
     /// Time between the positions of nodes in a trace; `None`: a trace has no positions.
     pub positions_every: Option<Duration>,
     /// Contacts that do not come from movement.
@@ -244,6 +248,8 @@ pub struct ContactSource {
     pub is_plan: bool,
     /// How a recorded trace was read: what was joined, extended and dropped. `None` for other contacts.
     pub note: Option<Arc<str>>,
+    /// The file of The ONE's events that it was read from; `None` for other contacts.
+    pub file: Option<PathBuf>,
 }
 
 /// A contact of a table. A direction of rate zero carries nothing.
@@ -276,6 +282,8 @@ pub struct Traffic {
     pub lifetime: Option<Duration>,
     /// How destinations answer; none: not at all.
     pub replies: Option<Replies>,
+    /// The file of The ONE's events that lists its messages; `None` for other messages.
+    pub file: Option<PathBuf>,
     /// What it creates when.
     pub kind: TrafficKind,
 }
@@ -344,7 +352,7 @@ pub struct Generator {
     pub end: Instant,
     /// Whose draws.
     pub draws: Draws,
-    /// Seeds the draws in place of the prefix.
+    /// Seeds The ONE's draws in place of the prefix.
     pub seed: Option<i32>,
 }
 
@@ -470,7 +478,7 @@ impl ContactSource {
     /// From its contacts, without a note.
     pub fn new(name: String, list: Vec<ScheduledContact>, is_plan: bool) -> Self {
         let key = fingerprint(&list);
-        Self { name, list: Arc::new(list), key, is_plan, note: None }
+        Self { name, list: Arc::new(list), key, is_plan, note: None, file: None }
     }
 }
 

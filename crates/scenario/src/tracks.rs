@@ -3,9 +3,10 @@
 use super::error::{Error, Place, Result, quoted, short};
 use super::files::utf8;
 use lightlag_protocols::time::{Duration, Instant};
-use lightlag_worlds::mobility::{Fix, Point, TrackBuilder};
+use lightlag_worlds::mobility::{Fix, MobilityError, Point, TrackBuilder, at_ticks};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The most nodes of a file.
@@ -20,6 +21,10 @@ pub struct Tracks {
     pub length_m: f64,
     /// Sides of the rectangle around all positions, in metres.
     pub sides_m: [f64; 2],
+    /// Form of the file.
+    pub format: Format,
+    /// The file of positions, and with [`Format::Paths`] the one of times, if they were read from files.
+    pub files: Vec<PathBuf>,
     key: u64,
 }
 
@@ -40,7 +45,7 @@ pub enum Format {
 }
 
 impl Tracks {
-    fn new(list: Vec<Arc<[Fix]>>) -> Self {
+    fn new(list: Vec<Arc<[Fix]>>, format: Format) -> Self {
         use lightlag_protocols::rng::mix;
         let mut key = list.len() as u64;
         for fix in list.iter().flat_map(|track| track.iter()) {
@@ -56,7 +61,13 @@ impl Tracks {
             (points().map(of).fold(f64::NEG_INFINITY, f64::max) - least).max(1.0)
         };
         let sides_m = [side(|p| p.x), side(|p| p.y)];
-        Self { list, length_m, sides_m, key }
+        Self { list, length_m, sides_m, format, files: Vec::new(), key }
+    }
+    /// The same, read from these files.
+    #[must_use]
+    pub fn of_files(mut self, files: Vec<PathBuf>) -> Self {
+        self.files = files;
+        self
     }
     /// Positions of all nodes.
     pub fn positions(&self) -> usize {
@@ -145,7 +156,7 @@ pub fn samples(file: &str, bytes: &[u8]) -> Result<Tracks> {
     if nodes.is_empty() {
         return Err(empty());
     }
-    Ok(Tracks::new(nodes.into_iter().map(|node| node.track.build()).collect()))
+    Ok(Tracks::new(nodes.into_iter().map(|node| node.track.build()).collect(), Format::Samples))
 }
 
 /// A node of a file of samples. As in The ONE, each step takes one interval, whenever the next sample is.
@@ -179,11 +190,17 @@ const PATH: &str = "write `id time,x,y time,x,y ...`";
 const ACTIVE: &str = "write `id start end`";
 
 /// Positions of the form [`Format::Paths`], and when the nodes move, by a file of lines `id start end`; without one,
-/// always. A node stands still at all other times, and the rest of a path that it was on follows later.
+/// always. A node stands still at all other times, and the rest of a path that it was on follows later. With a tick,
+/// nodes follow their paths as in The ONE ([`at_ticks`]).
 ///
 /// # Errors
 /// A line that is no such thing, or a path that goes back in time.
-pub fn paths(file: &str, bytes: &[u8], activity: Option<(&str, &[u8])>) -> Result<Tracks> {
+pub fn paths(
+    file: &str,
+    bytes: &[u8],
+    activity: Option<(&str, &[u8])>,
+    tick: Option<Duration>,
+) -> Result<Tracks> {
     let text = utf8(file, bytes)?;
     let mut lines_of_file = lines(file, text);
     let empty = || Error::new(&Place::File(file.into()), "the file has no path", PATHS_HEADER);
@@ -200,6 +217,7 @@ pub fn paths(file: &str, bytes: &[u8], activity: Option<(&str, &[u8])>) -> Resul
         None => vec![vec![(f64::NEG_INFINITY, f64::INFINITY)]; count],
     };
     let mut nodes = vec![TrackBuilder::default(); count];
+    let mut paths: Vec<Vec<Vec<(f64, Point)>>> = vec![Vec::new(); count];
     for line in lines_of_file {
         let node = id(&line, count)?;
         let mut path = Vec::with_capacity(line.words.len());
@@ -209,9 +227,21 @@ pub fn paths(file: &str, bytes: &[u8], activity: Option<(&str, &[u8])>) -> Resul
         if path.windows(2).any(|two| two[1].0 < two[0].0) {
             return Err(line.wrong("the path goes back in time", "sort its positions by time"));
         }
-        follow(&mut nodes[node], &path, &active[node]);
+        match tick {
+            Some(_) => paths[node].push(path),
+            None => follow(&mut nodes[node], &path, &active[node]),
+        }
     }
-    Ok(Tracks::new(nodes.into_iter().map(TrackBuilder::build).collect()))
+    if let Some(tick) = tick {
+        let track = |(paths, active): (_, &Vec<_>)| at_ticks(paths, active, tick);
+        let tracks =
+            paths.iter().map(Vec::as_slice).zip(&active).map(track).collect::<std::result::Result<_, _>>();
+        let wrong = |error: MobilityError| {
+            Error::new(&Place::File(file.into()), error.to_string(), "give a longer tick")
+        };
+        return Ok(Tracks::new(tracks.map_err(wrong)?, Format::Paths));
+    }
+    Ok(Tracks::new(nodes.into_iter().map(TrackBuilder::build).collect(), Format::Paths))
 }
 
 fn id(line: &Line, count: usize) -> Result<usize> {

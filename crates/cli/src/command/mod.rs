@@ -6,6 +6,7 @@ pub mod bundles;
 pub mod capture;
 pub mod compare;
 mod controller;
+pub mod convert;
 pub mod emulate;
 mod emulate_packets;
 pub mod explain;

@@ -111,7 +111,7 @@ fn unknown_keys_and_names_are_refused_with_what_is_known() {
         SETTINGS,
         &[
             ("EpidemicRouter", "LifeRouter", "s.txt:9: "),
-            ("= RandomWaypoint", "= ExternalPathMovement", "s.txt:8: "),
+            ("= RandomWaypoint", "= ExternalPaths", "s.txt:8: "),
             ("MessageEventGenerator", "MagicGenerator", "s.txt:19: "),
             ("SimpleBroadcastInterface", "CarrierPigeon", "s.txt:5: "),
             (

@@ -26,8 +26,7 @@ pub struct Bundles<'s> {
 
 /// Bundles created earlier do not count.
 pub fn counts_from(network: &BundleNetwork) -> Instant {
-    let stats = network.reports.iter().find(|report| report.class == "MessageStatsReport");
-    Instant::ZERO + stats.map_or(Duration::ZERO, |report| report.warmup)
+    Instant::ZERO + network.measure_from
 }
 
 impl<'s> World for Bundles<'s> {

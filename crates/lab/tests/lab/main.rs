@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod contact_graph;
+mod converted;
 mod copies_at_rest;
 mod every_scenario;
 mod explain;

@@ -244,7 +244,29 @@ pub fn plain_number(text: &str) -> Option<f64> {
 /// # Errors
 /// What is wrong with it.
 pub fn time(text: &str) -> Parsed<Duration> {
-    TIME.one(text).map(Duration::from_secs_f64)
+    let seconds = TIME.one(text)?;
+    Ok(exact_time(text).unwrap_or_else(|| Duration::from_secs_f64(seconds)))
+}
+/// Whole and decimal seconds to the nanosecond, where a number of 64 bits is too coarse: beyond a hundred days.
+fn exact_time(text: &str) -> Option<Duration> {
+    const COARSE_NS: i64 = 1 << 53;
+    let (whole, fraction) = text.trim().strip_suffix('s')?.trim_end().split_once('.')?;
+    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    if !digits(whole) || !digits(fraction) || fraction.len() > 9 {
+        return None;
+    }
+    let ns: i64 = format!("{whole}{fraction:0<9}").parse().ok()?;
+    (ns > COARSE_NS).then_some(Duration::from_nanos(ns))
+}
+/// A time, with a minus before it if it is negative.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn signed_time(text: &str) -> Parsed<Duration> {
+    match text.trim().strip_prefix('-') {
+        Some(behind) => time(behind).map(|span| Duration::ZERO - span),
+        None => time(text),
+    }
 }
 /// A time that is not zero.
 ///
@@ -330,7 +352,11 @@ pub fn position(text: &str) -> Parsed<Position> {
     let (x, y) = text.split_once(',').ok_or_else(|| {
         Wrong::new(format!("{} is no position", quoted(text)), "a position is written like \"100 m, 200 m\"")
     })?;
-    Ok(Position { x_m: length_m(x)?, y_m: length_m(y)? })
+    let signed = |text: &str| match text.trim().strip_prefix('-') {
+        Some(length) => length_m(length).map(|length| -length),
+        None => length_m(text),
+    };
+    Ok(Position { x_m: signed(x)?, y_m: signed(y)? })
 }
 /// The value of an algorithm's parameter, in the unit that it declares.
 ///
@@ -351,16 +377,33 @@ pub fn in_unit(text: &str, unit: &str) -> Parsed<f64> {
     plain_number(number).ok_or_else(wrong)
 }
 /// A range or a single value, `"0.5..1.5 m/s"`, in the unit that an algorithm's parameter declares. Times
-/// are rounded to nanoseconds.
+/// are rounded to nanoseconds; a range of them may be open, `"10 s..endless"`.
 ///
 /// # Errors
 /// What is wrong with it.
 pub fn range_in_unit(text: &str, unit: &str) -> Parsed<Bounds<f64>> {
-    let Some((kind, base)) = kind_of(unit) else { return in_unit(text, unit).map(Bounds::single) };
+    let Some((kind, base)) = kind_of(unit) else {
+        let (low, high) = text.split_once("..").unwrap_or((text, text));
+        return Ok(Bounds { low: in_unit(low, unit)?, high: in_unit(high, unit)? });
+    };
+    let is_time = kind.name == TIME.name;
+    let rounded = |value: f64| if is_time { rounded_s(value) } else { value };
+    match text.trim().strip_suffix(ENDLESS) {
+        Some("") if is_time => return Ok(Bounds::single(ENDLESS_S / base)),
+        Some(low) if is_time && low.ends_with("..") => {
+            let low = rounded(kind.one(low.trim_end_matches('.'))?);
+            return Ok(Bounds { low: low / base, high: ENDLESS_S / base });
+        }
+        _ => {}
+    }
     let Bounds { low, high } = kind.bounds(text)?;
-    let rounded = |value: f64| if kind.name == TIME.name { rounded_s(value) } else { value };
     Ok(Bounds { low: rounded(low) / base, high: rounded(high) / base })
 }
+
+/// A time without end, as a range of times has it.
+const ENDLESS: &str = "endless";
+/// The same in seconds: longer than any run.
+pub const ENDLESS_S: f64 = 1e18;
 
 fn rounded_s(seconds: f64) -> f64 {
     Duration::from_secs_f64(seconds).as_secs_f64()
@@ -402,6 +445,14 @@ mod tests {
         assert_eq!(range_in_unit("500 m..1 km", "m").unwrap(), Bounds { low: 500.0, high: 1000.0 });
         assert_eq!(range_in_unit("2 min", "s").unwrap(), Bounds::single(120.0));
         assert_eq!(in_unit("1 min", "s").unwrap(), 60.0);
+        assert_eq!(range_in_unit("1..3", "").unwrap(), Bounds { low: 1.0, high: 3.0 });
+        assert_eq!(range_in_unit("1 min..endless", "s").unwrap(), Bounds { low: 60.0, high: ENDLESS_S });
+        assert_eq!(range_in_unit("endless", "s").unwrap(), Bounds::single(ENDLESS_S));
+        assert!(range_in_unit("1 m..endless", "m").is_err() && range_in_unit("endless s", "s").is_err());
+        assert_eq!(position("-5 m, -0.5 km").unwrap(), Position { x_m: -5.0, y_m: -500.0 });
+        assert_eq!(signed_time("-1.5 s").unwrap(), Duration::from_nanos(-1_500_000_000));
+        let long = Duration::from_nanos(2_999_999_940_000_000_001);
+        assert_eq!(time("2999999940.000000001 s").unwrap(), long, "to the nanosecond");
     }
 
     #[test]

@@ -3,10 +3,9 @@
 use super::NodePlan;
 use crate::keys;
 use crate::packets::LinkPlan;
-use crate::quantity::{bytes, time};
-use crate::{Result, Section, Wrong, named};
+use crate::quantity::{bytes, signed_time};
+use crate::{Result, Section, named};
 use lightlag_protocols::ndn::{Clock, ForwarderConfig};
-use lightlag_protocols::time::Duration;
 use lightlag_worlds::names::NodeSpec;
 
 /// Every node, in the order in which links name them.
@@ -55,22 +54,14 @@ fn check_links(root: &Section, links: &[LinkPlan]) -> Result<()> {
 
 fn clock(section: &Section) -> Result<Clock> {
     let Some(clock) = section.table("clock", keys::CLOCK)? else { return Ok(Clock::default()) };
-    let offset = clock.quantity("offset", signed_time_s)?.unwrap_or(0.0);
+    let offset = clock.quantity("offset", signed_time)?.unwrap_or_default();
     // Seconds gained a second.
     let skew = clock.real("skew", -0.5, 0.5)?.unwrap_or(0.0);
-    if offset.abs() > OFFSET_MAX_S {
-        let what = format!("`{}` is {offset} s", clock.key("offset"));
+    if offset.as_secs_f64().abs() > OFFSET_MAX_S {
+        let what = format!("`{}` is {} s", clock.key("offset"), offset.as_secs_f64());
         return clock.refuse("offset", what, "a clock is at most a year off");
     }
-    Ok(Clock { offset: Duration::from_secs_f64(offset), skew })
-}
-
-/// A time in seconds, or one with a minus before it.
-fn signed_time_s(text: &str) -> std::result::Result<f64, Wrong> {
-    match text.trim().strip_prefix('-') {
-        Some(behind) => time(behind).map(|span| -span.as_secs_f64()),
-        None => time(text).map(Duration::as_secs_f64),
-    }
+    Ok(Clock { offset, skew })
 }
 
 const OFFSET_MAX_S: f64 = 366.0 * 86_400.0;

@@ -45,6 +45,7 @@ pub fn pings(run: Run, groups: &[Group]) -> Result<Vec<Traffic>> {
                 place: one.name.place.clone(),
                 lifetime: None,
                 replies: Some(replies.clone()),
+                file: None,
                 kind: TrafficKind::Random(generator),
             });
         }

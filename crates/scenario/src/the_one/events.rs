@@ -111,7 +111,7 @@ fn generator(name: String, class: &Found, space: &Space, groups: &[Group]) -> Re
         return Err(found.wrong("leaves a host only itself to send to", "let it hold another host"));
     }
     let kind = TrafficKind::Random(generator);
-    Ok(Traffic { name, place: class.place.clone(), lifetime: None, replies: None, kind })
+    Ok(Traffic { name, place: class.place.clone(), lifetime: None, replies: None, file: None, kind })
 }
 
 /// From the first, up to the second without it; the same address twice is that one host. Hosts that do not exist are

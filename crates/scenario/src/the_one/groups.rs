@@ -111,11 +111,15 @@ fn group(index: i32, before: &Before, space: &Space, catalogue: &Catalogue, file
     })
 }
 
+/// More than all that any run sends.
+const BUFFER_MAX: u64 = 1_000_000_000_000_000;
+
 fn buffer(space: &Space) -> Result<Bytes> {
     let Some(found) = space.find("bufferSize") else { return Ok(Bytes(i32::MAX as u64)) };
     match found.parse(long)? {
         0 => Err(found.wrong("is zero", "give the buffer a size")),
-        size => Ok(Bytes(size)),
+        // More than any run fills.
+        size => Ok(Bytes(size.min(BUFFER_MAX))),
     }
 }
 

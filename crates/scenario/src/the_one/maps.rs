@@ -105,7 +105,20 @@ pub fn samples(space: &Space, before: &Before, files: &Files) -> Result<Built> {
     let _ = settings.find("nrofPreload");
     let MapFile { path, place } = file(&settings.need("file", "positions.txt")?, space)?;
     let tracks = tracks::samples(&path.display().to_string(), &files.read(&path, &place)?)?;
-    Ok(recorded(tracks, before.recorded))
+    Ok(recorded(tracks.of_files(vec![path]), before.recorded))
+}
+
+/// `ExternalPathMovement`: each host takes the paths of its own number.
+pub fn paths(space: &Space, before: &Before, files: &Files) -> Result<Built> {
+    let MapFile { path, place } = file(&space.need("traceFile", "paths.txt")?, space)?;
+    let active = file(&space.need("activeFile", "active.txt")?, space)?;
+    let scenario = space.run.space("Scenario");
+    let tick = scenario.find("updateInterval").map(|found| super::time(&found)).transpose()?;
+    let (bytes, active_bytes) = (files.read(&path, &place)?, files.read(&active.path, &active.place)?);
+    let name = active.path.display().to_string();
+    let activity = Some((name.as_str(), &active_bytes[..]));
+    let tracks = tracks::paths(&path.display().to_string(), &bytes, activity, tick)?;
+    Ok(recorded(tracks.of_files(vec![path, active.path]), before.nodes))
 }
 
 /// A model, or which of its parameters is wrong.

@@ -42,14 +42,16 @@ mod working_day_tests;
 
 pub(crate) use numbers::int as number;
 pub use properties::{Property, properties, readable};
+pub(crate) use reports::{PRECISION, REPORT_CLASSES, inside};
 pub use reports::{REPORTS, ReportClass};
+pub(crate) use routers::setting_of;
 pub use settings::{DEFAULTS, Layers};
 
 use super::catalogue::Catalogue;
 use super::error::{Error, Place, Result, short};
 use super::file::Ignored;
 use super::files::{Files, check_file_name};
-use super::model::{BundleNetwork, Draws, Group, Head, Movement, Scenario};
+use super::model::{BundleNetwork, Draws, Group, Head, Movement, Report, Scenario};
 use super::toml_file::{Outcome, Sweep};
 use super::traffic::check_amount;
 use crate::budget::{self, Estimate, Limits};
@@ -147,15 +149,16 @@ fn scenario(run: Run, catalogue: &Catalogue, files: &Files) -> Result<Outcome> {
     queues.traffic.extend(applications::pings(run, &groups)?);
     queues.traffic.iter().try_for_each(|traffic| check_amount(traffic, duration))?;
     let reports = reports::reports(run, &name)?;
-    let rules = rules(&space, send_order, duration)?;
+    let rules = rules(&space, run, send_order, duration)?;
     let movement = movement(&space, run, &groups, rules.tick)?;
     if let Some(refused) = refused {
         return Ok(Outcome::Refused(refused));
     }
     let own_seed = i64::from(run.space("MovementModel").parse("rngSeed", int)?.unwrap_or(0)) as u64;
     let mut network = BundleNetwork {
-        head: Head { name, duration, own_seed, estimate: Estimate::default() },
+        head: Head { name, duration, own_seed, estimate: Estimate::default(), limits: limits(run)? },
         failures: Default::default(),
+        measure_from: measured(&reports),
         positions_every: None,
         rules,
         movement,
@@ -165,8 +168,14 @@ fn scenario(run: Run, catalogue: &Catalogue, files: &Files) -> Result<Outcome> {
         groups,
     };
     network.head.estimate = budget::bundles::estimate(&network, &|key| place_of(run, key));
-    network.head.estimate.check(limits(run)?)?;
+    network.head.estimate.check(network.head.limits)?;
     Ok(Outcome::Fits(Box::new(Scenario::Bundles(network))))
+}
+
+/// Figures leave out what the report of figures leaves out.
+fn measured(reports: &[Report]) -> Duration {
+    let stats = reports.iter().find(|report| report.class == "MessageStatsReport");
+    stats.map_or(Duration::ZERO, |report| report.warmup)
 }
 
 /// `Limits.events` and `Limits.memory` (bytes) are no keys of The ONE.
@@ -227,12 +236,13 @@ fn tick(space: &Space, duration: Duration) -> Result<Option<Duration>> {
     Ok(Some(tick))
 }
 
-fn rules(space: &Space, send_order: SendOrderKind, duration: Duration) -> Result<Rules> {
+fn rules(space: &Space, run: Run, send_order: SendOrderKind, duration: Duration) -> Result<Rules> {
     Ok(Rules {
         radio: Radio::Node,
         propagation: Propagation::Pipelined,
         tick: tick(space, duration)?,
         send_order,
+        act_by_number: !run.space("Optimization").parse("randomizeUpdateOrder", boolean)?.unwrap_or(true),
         purge_every: Some(Duration::from_secs(60)),
         sample_every: None,
     })

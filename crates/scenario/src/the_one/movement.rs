@@ -19,6 +19,7 @@ const MOVEMENTS: &[&str] = words![
     RandomWaypoint RandomWalk RandomDirection ModifiedRandomDirection ClusterMovement LinearMovement LinearFormation
     GridLocation StationaryMovement MapBasedMovement MapBasedMovementBackAllowed ShortestPathMapBasedMovement
     MapRouteMovement BusMovement BusTravellerMovement WorkingDayMovement ExternalMovement
+    ExternalPathMovement
 ];
 
 fn not_negative(found: Option<Found>, default: f64) -> Result<Bounds<f64>> {
@@ -115,6 +116,7 @@ pub fn mobility(space: &Space, before: &Before, files: &Files) -> Result<Mobilit
         "LinearFormation" => places::line_formation(space)?,
         "GridLocation" => places::grid(space)?,
         "ExternalMovement" => maps::samples(space, before, files)?,
+        "ExternalPathMovement" => maps::paths(space, before, files)?,
         "StationaryMovement" => places::stationary(space, area)?,
         _ => return Err(model.unsupported(MOVEMENTS)),
     };

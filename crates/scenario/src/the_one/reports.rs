@@ -49,8 +49,19 @@ pub const REPORTS: &[ReportClass] = &[
     class("UniqueEncountersReport", &[]),
 ];
 
+/// Their names.
+pub const REPORT_CLASSES: &[&str] = &{
+    let mut names = [""; REPORTS.len()];
+    let mut at = 0;
+    while at < REPORTS.len() {
+        names[at] = REPORTS[at].name;
+        at += 1;
+    }
+    names
+};
+
 /// The ONE's decimals.
-const PRECISION: i32 = 4;
+pub const PRECISION: i32 = 4;
 
 pub fn reports(run: Run, name: &str) -> Result<Vec<Report>> {
     let space = run.space("Report");
@@ -106,12 +117,18 @@ fn whole(space: &Space, key: &str, default: i32, most: i32) -> Result<i32> {
     space.find(key).map_or(Ok(default), |found| found.whole(0, most, &right))
 }
 
+/// Whether a file lies below the folder where the program was started.
+pub fn inside(path: &str) -> bool {
+    let path = Path::new(path);
+    let below = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    below && path.file_name().is_some()
+}
+
 /// A file below the folder where the program was started.
 fn output(run: Run, found: &Found) -> Result<PathBuf> {
-    let path = PathBuf::from(run.fill(found)?);
-    let inside = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-    if inside && path.file_name().is_some() {
-        return Ok(path);
+    let path = run.fill(found)?;
+    if inside(&path) {
+        return Ok(PathBuf::from(path));
     }
     Err(found.wrong("leads out of the folder of the run", "name a file below it, like reports/stats.txt"))
 }

@@ -96,3 +96,10 @@ pub fn router(found: &Found, run: Run, catalogue: &Catalogue) -> Result<Algorith
     let parameters = resolve(&entry, &given).map_err(|wrong| crate::Error::at(&place, wrong))?;
     Ok(Algorithm { entry, parameters })
 }
+
+/// The setting of The ONE that a parameter of a router is.
+pub fn setting_of(router: &str, parameter: &str) -> Option<String> {
+    let class = CLASSES.iter().find(|class| class.router == router)?;
+    let key = class.settings.iter().find(|key| key.parameter == parameter)?;
+    Some(format!("{}.{}", class.name, key.name))
+}

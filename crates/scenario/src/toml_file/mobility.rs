@@ -1,11 +1,12 @@
 //! `mobility = { model = "...", ... }`: how nodes move.
 
 use super::section::{Section, items, wrong_type};
+use super::world::Motion;
 use super::{Context, model};
 use crate::error::{Error, Result, Wrong, quoted};
 use crate::files::locate;
 use crate::keys::INTEREST;
-use crate::model::{Map, MapFile, Mobility, PointsOfInterest};
+use crate::model::{Draws, Map, MapFile, Mobility, PointsOfInterest};
 use crate::models::MOBILITY;
 use crate::quantity::plain_number;
 use crate::tracks::{self, Format, Tracks};
@@ -14,13 +15,15 @@ use lightlag_worlds::mobility::map::osm::{BoundingBox, OsmOptions, Roads};
 use lightlag_worlds::mobility::map::{Disconnected, MapOptions};
 use lightlag_worlds::mobility::{Input, TABLE};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-pub fn mobility(node: &Node, path: &str, context: &Context) -> Result<Mobility> {
+pub fn mobility(node: &Node, path: &str, context: &Context, of: Motion) -> Result<Mobility> {
     let section = Section::open(node, path)?;
     let (chosen, parameters) = model(&section, &MOBILITY)?;
     let entry = &TABLE[chosen];
-    for p in entry.model.parameters.iter().filter(|p| p.unit == "m/s") {
+    let is_the_one = of.draws == Draws::TheOne;
+    for p in entry.model.parameters.iter().filter(|p| p.unit == "m/s" && !is_the_one) {
         if parameters.range(p.name).low == 0.0 {
             return section.refuse(
                 p.name,
@@ -32,12 +35,12 @@ pub fn mobility(node: &Node, path: &str, context: &Context) -> Result<Mobility> 
     (entry.check)(&parameters)
         .map_err(|wrong| Error::new(&section.place, format!("`{path}` {}", wrong.what), wrong.right))?;
     let has = |input| entry.inputs.contains(&input);
-    let map = has(Input::Map).then(|| map(&section, context)).transpose()?;
+    let map = has(Input::Map).then(|| map(&section, context, of.draws)).transpose()?;
     let routes = has(Input::Routes).then(|| routes(&section, context)).transpose()?;
     let interest = if has(Input::PointsOfInterest) { interest(&section, context)? } else { Vec::new() };
-    let tracks = if has(Input::Tracks) { Some(Arc::new(tracks(&section, context)?)) } else { None };
+    let tracks = if has(Input::Tracks) { Some(Arc::new(tracks(&section, context, of)?)) } else { None };
     if let Some(tracks) = &tracks {
-        let missing = tracks.list.len() <= parameters.number("first_track") as usize;
+        let missing = tracks.list.len() <= parameters.number("first_track") as usize && !is_the_one;
         if missing {
             let what = format!("`{path}` takes tracks that its file does not have");
             let right = format!("the tracks are 0 to {}", tracks.list.len() - 1);
@@ -65,7 +68,7 @@ pub fn mobility(node: &Node, path: &str, context: &Context) -> Result<Mobility> 
     Ok(mobility)
 }
 
-fn tracks(section: &Section, context: &Context) -> Result<Tracks> {
+fn tracks(section: &Section, context: &Context, of: Motion) -> Result<Tracks> {
     let formats = [("samples", Format::Samples), ("paths", Format::Paths)];
     let format = section.word("format", &formats)?.unwrap_or(Format::Samples);
     let read = |name: &str, node: &Node| -> Result<(String, Arc<[u8]>)> {
@@ -75,16 +78,19 @@ fn tracks(section: &Section, context: &Context) -> Result<Tracks> {
     let positions = section.get("positions").ok_or_else(|| section.missing("positions", "\"walk.txt\""))?;
     let (name, bytes) = read("positions", positions)?;
     let active = section.get("active").map(|node| read("active", node)).transpose()?;
-    match (format, &active) {
+    let tracks = match (format, &active) {
         (Format::Samples, None) => tracks::samples(&name, &bytes),
         (Format::Samples, Some(_)) => {
             let right = "leave it out, or write `format = \"paths\"`";
             section.refuse("active", format!("`{}` needs paths", section.key("active")), right)
         }
         (Format::Paths, active) => {
-            tracks::paths(&name, &bytes, active.as_ref().map(|(name, bytes)| (name.as_str(), &bytes[..])))
+            let active = active.as_ref().map(|(name, bytes)| (name.as_str(), &bytes[..]));
+            tracks::paths(&name, &bytes, active, of.tick.filter(|_| of.draws == Draws::TheOne))
         }
-    }
+    };
+    let files = [Some(name), active.map(|(name, _)| name)].into_iter().flatten().map(PathBuf::from).collect();
+    Ok(tracks?.of_files(files))
 }
 
 fn routes(section: &Section, context: &Context) -> Result<MapFile> {
@@ -130,7 +136,7 @@ fn is_osm(files: &[MapFile]) -> bool {
     files.iter().any(|file| file.path.extension().is_some_and(|end| end == "pbf"))
 }
 
-fn map(section: &Section, context: &Context) -> Result<Map> {
+fn map(section: &Section, context: &Context, draws: Draws) -> Result<Map> {
     let named: Vec<&Node> = match (section.get("map"), section.get("maps")) {
         (Some(node), None) => vec![node],
         (None, Some(Node { value: Value::List(list), .. })) if !list.is_empty() => {
@@ -150,8 +156,26 @@ fn map(section: &Section, context: &Context) -> Result<Map> {
         roads: section.word("roads", &roads)?.unwrap_or_default(),
         bounds: section.quantity("bounding_box", bounding_box)?,
     };
-    let options = MapOptions { to_origin: true, disconnected, ..MapOptions::default() };
-    Ok(Map { files, allowed: Vec::new(), options, osm })
+    let options = match draws {
+        Draws::Lightlag => MapOptions { to_origin: true, disconnected, ..MapOptions::default() },
+        Draws::TheOne => MapOptions { disconnected, ..MapOptions::THE_ONE },
+    };
+    Ok(Map { allowed: allowed(section, files.len())?, files, options, osm })
+}
+
+/// Which maps may be used.
+fn allowed(section: &Section, maps: usize) -> Result<Vec<u32>> {
+    let Some(node) = section.get("allowed") else { return Ok(Vec::new()) };
+    let path = section.key("allowed");
+    let right = format!("number the maps from 1 to {maps}");
+    let number = |node: &Arc<Node>| match node.value {
+        Value::Whole(number) => u32::try_from(number)
+            .ok()
+            .filter(|number| (1..=maps).contains(&(*number as usize)))
+            .ok_or_else(|| Error::new(&node.place, format!("`{path}` names map {number}"), &right)),
+        _ => Err(wrong_type(node, &path, &right)),
+    };
+    items(node, &path, "numbers", "add one")?.iter().map(number).collect()
 }
 
 fn file(node: &Node, path: &str, context: &Context) -> Result<MapFile> {

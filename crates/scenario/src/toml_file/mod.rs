@@ -8,18 +8,21 @@ mod contacts;
 mod mobility;
 mod names;
 mod nodes;
+mod reports;
 mod section;
 #[cfg(test)]
 mod tests;
+mod traces;
 mod traffic;
 
+pub use reports::key_of;
 pub use traffic::created;
 mod world;
 
 use super::catalogue::Catalogue;
 use super::error::{Error, Place, Result};
 use super::files::{Files, check_file_name};
-use super::model::{BundleNetwork, ContactSource, GROUPS_MAX, Head, Scenario, TrafficKind};
+use super::model::{BundleNetwork, ContactSource, Draws, GROUPS_MAX, Head, Scenario, TrafficKind};
 use super::quantity;
 use super::traffic::{check_amount, check_fit};
 use super::tree::{Node, Value};
@@ -139,9 +142,23 @@ fn head(root: &Section, tree: &Node, name: &str) -> Result<Head> {
     Ok(Head {
         name: scenario_name(root)?.unwrap_or(name).to_owned(),
         duration: root.need("duration", "\"12 h\"", quantity::positive_time)?,
-        own_seed: seeds(tree)?[0],
+        own_seed: own_seed(root, tree)?,
         estimate: Estimate::default(),
+        limits: Limits::read(root)?,
     })
+}
+
+/// The first seed, or The ONE's.
+fn own_seed(root: &Section, tree: &Node) -> Result<u64> {
+    let the_one = if has_own_seed(tree) { world::rng_seed(root)? } else { None };
+    the_one.map_or_else(|| Ok(seeds(tree)?[0]), |seed| Ok(i64::from(seed) as u64))
+}
+
+/// Whether the scenario itself describes a run, by The ONE's seed.
+pub fn has_own_seed(tree: &Node) -> bool {
+    let Ok(root) = Section::open(tree, "") else { return false };
+    let of_the_one = |world| Section::open(world, "world").is_ok_and(|world| world.get("rng_seed").is_some());
+    root.get("seeds").is_none() && root.get("world").is_some_and(of_the_one)
 }
 
 /// A scenario of bundles, or why its mechanism refuses its router.
@@ -156,16 +173,19 @@ fn bundles(
         nodes::Groups::Fit(groups) => groups,
         nodes::Groups::Refused(error) => return Ok(Err(error)),
     };
-    let names = names::Names::new(&groups, &root.place_of("nodes"))?;
-    let contacts = contacts::sources(root, &names, duration, context)?;
+    world::rng_seed(root)?;
+    let names = names::Names::new(&groups, &root.place_of("nodes"), movement.draws)?;
+    let contacts = contacts::sources(root, &names, &groups, duration, context)?;
     let traffic = traffic::sources(root, &names, duration, context)?;
-    let reports = Vec::new();
+    let reports = reports::reports(root)?;
+    let measure_from = root.quantity("measure_from", quantity::time)?.unwrap_or_default();
     let mut network = BundleNetwork {
         head,
         rules,
         failures,
         groups,
         movement,
+        measure_from,
         positions_every,
         contacts,
         traffic,
@@ -197,7 +217,9 @@ fn scenario_name<'t>(root: &Section<'t>) -> Result<Option<&'t str>> {
 /// What can only be seen in the whole.
 fn check(scenario: &BundleNetwork, root: &Section) -> Result<()> {
     let moves = scenario.groups.iter().any(|group| !group.radios.is_empty());
-    if !moves && scenario.contacts.is_empty() {
+    // What The ONE runs is run.
+    let is_the_one = scenario.movement.draws == Draws::TheOne;
+    if !moves && scenario.contacts.is_empty() && !is_the_one {
         return root.refuse(
             "nodes",
             "no two nodes can ever meet",
@@ -206,9 +228,11 @@ fn check(scenario: &BundleNetwork, root: &Section) -> Result<()> {
     }
     for traffic in &scenario.traffic {
         check_amount(traffic, scenario.head.duration)?;
-        check_fit(traffic, traffic.largest(), &scenario.groups)?;
+        if !is_the_one {
+            check_fit(traffic, traffic.largest(), &scenario.groups)?;
+        }
     }
-    if scenario.contacts.len() > 1 {
+    if scenario.contacts.len() > 1 && !is_the_one {
         let lists = scenario.contacts.iter().flat_map(|source| source.list.iter());
         let mut all: Vec<_> = lists.cloned().collect();
         all.sort_by_key(|contact| (contact.start, contact.a, contact.b));

@@ -2,7 +2,7 @@
 
 use crate::contacts::Nodes;
 use crate::error::{Place, Result, Wrong, quoted, suggestion};
-use crate::model::Group;
+use crate::model::{Draws, Group, NODES_MAX};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -17,12 +17,14 @@ pub struct Names {
     pub nodes: BTreeMap<String, u32>,
     groups: BTreeMap<String, (u32, u32)>,
     count: u32,
+    /// Whose draws: The ONE's may be of nodes that do not exist.
+    pub draws: Draws,
 }
 
 impl Names {
     /// Of these groups.
-    pub fn new(groups: &[Group], place: &Place) -> Result<Self> {
-        let mut names = Self { nodes: BTreeMap::new(), groups: BTreeMap::new(), count: 0 };
+    pub fn new(groups: &[Group], place: &Place, draws: Draws) -> Result<Self> {
+        let mut names = Self { nodes: BTreeMap::new(), groups: BTreeMap::new(), count: 0, draws };
         for group in groups {
             names.groups.insert(group.name.clone(), (names.count, names.count + group.count()));
             for node in &group.nodes {
@@ -57,11 +59,11 @@ impl Names {
             return Ok((low..high).collect());
         }
         let (mut chosen, mut looked_at) = (Vec::new(), 0);
-        let mut seen = vec![false; self.count as usize];
+        let mut seen = vec![false; self.end() as usize];
         for part in text.split(',').map(str::trim) {
             let (low, high) = self.range(part)?;
             looked_at += high - low;
-            if looked_at > self.count.saturating_add(AGAIN_MAX) {
+            if looked_at > self.end().saturating_add(AGAIN_MAX) {
                 let what = format!("{} names nodes over and over", quoted(text));
                 return Err(Wrong::new(what, "name each node once"));
             }
@@ -97,8 +99,14 @@ impl Names {
         }
         self.node(part).map(|node| (node, node + 1))
     }
+    /// Numbers of nodes lie below it.
+    fn end(&self) -> u32 {
+        if self.draws == Draws::TheOne { NODES_MAX as u32 } else { self.count }
+    }
     fn node(&self, name: &str) -> std::result::Result<u32, Wrong> {
-        self.nodes.get(name).copied().ok_or_else(|| {
+        let number = name.strip_prefix('#').and_then(|number| number.parse().ok());
+        let number = number.filter(|number| *number < self.end());
+        self.nodes.get(name).copied().or(number).ok_or_else(|| {
             let mut known: Vec<&str> = self.groups.keys().map(String::as_str).collect();
             let few = self.nodes.keys().map(String::as_str).filter(|node| !self.groups.contains_key(*node));
             known.extend(few.take(20));

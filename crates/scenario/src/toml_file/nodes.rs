@@ -1,6 +1,7 @@
 //! `[nodes.NAME]`: groups of nodes that are alike.
 
 use super::section::{Section, items, quantity as read_quantity};
+use super::world::Motion;
 use super::{Context, algorithm, contacts, mobility, named};
 use crate::catalogue::resolve;
 use crate::error::{Error, Result};
@@ -28,11 +29,12 @@ pub fn groups(root: &Section, context: &Context) -> Result<Groups> {
     if sections.is_empty() {
         return Err(root.missing("nodes", "{ NAME = { count = 50 } }"));
     }
-    check_defaults(root, context)?;
+    let motion = Motion::read(root)?;
+    check_defaults(root, context, motion)?;
     let mut groups = Vec::new();
     let (mut refused, mut total) = (None, 0);
     for (name, section) in sections {
-        let group = group(name, &section, root, context)?;
+        let group = group(name, &section, root, context, motion)?;
         check_plan(&group, &section, root)?;
         let only_with = &group.mechanism.entry.only_with;
         if !only_with.is_empty() && !only_with.contains(&group.router.entry.name) && refused.is_none() {
@@ -83,7 +85,7 @@ fn check_plan(group: &Group, section: &Section, root: &Section) -> Result<()> {
 }
 
 /// What nodes have by default must be sound even where every group has its own.
-fn check_defaults(root: &Section, context: &Context) -> Result<()> {
+fn check_defaults(root: &Section, context: &Context, of: Motion) -> Result<()> {
     if root.get("buffer").is_some() {
         buffer(root, root)?;
     }
@@ -93,7 +95,7 @@ fn check_defaults(root: &Section, context: &Context) -> Result<()> {
     mechanism(root, root, context)?;
     policy(root, root)?;
     if let Some(node) = root.get("mobility") {
-        mobility::mobility(node, "mobility", context)?;
+        mobility::mobility(node, "mobility", context, of)?;
     }
     if let Some(node) = root.get("radio") {
         radio(node, "radio", "radio")?;
@@ -101,14 +103,15 @@ fn check_defaults(root: &Section, context: &Context) -> Result<()> {
     Ok(())
 }
 
-fn group(name: String, section: &Section, root: &Section, context: &Context) -> Result<Group> {
+fn group(name: String, section: &Section, root: &Section, context: &Context, of: Motion) -> Result<Group> {
     let count = section.whole("count", 1, COUNT_MAX)?.unwrap_or(1);
     let first = section.whole("first", 0, COUNT_MAX)?.unwrap_or(0);
+    let prefix = section.text("prefix")?.unwrap_or(&name);
     let nodes = match count {
-        1 if section.get("first").is_none() => vec![name.clone()],
-        _ => (first..first + count).map(|number| format!("{name}{number}")).collect(),
+        1 if section.get("first").is_none() => vec![prefix.to_owned()],
+        _ => (first..first + count).map(|number| format!("{prefix}{number}")).collect(),
     };
-    let (mobility, radios) = motion(section, root, context)?;
+    let (mobility, radios) = motion(section, root, context, of)?;
     let moves = moves(section)?;
     Ok(Group {
         name,
@@ -120,7 +123,7 @@ fn group(name: String, section: &Section, root: &Section, context: &Context) -> 
         mobility,
         moves,
         radios,
-        lifetime: None,
+        lifetime: section.quantity("lifetime", quantity::positive_time)?,
     })
 }
 
@@ -175,9 +178,14 @@ fn policy(section: &Section, root: &Section) -> Result<NodePolicy> {
     })
 }
 
-fn motion(section: &Section, root: &Section, context: &Context) -> Result<(Option<Mobility>, Vec<Radio>)> {
+fn motion(
+    section: &Section,
+    root: &Section,
+    context: &Context,
+    of: Motion,
+) -> Result<(Option<Mobility>, Vec<Radio>)> {
     let mobility = own_or_common(section, root, "mobility")
-        .map(|(node, path)| mobility::mobility(node, &path, context))
+        .map(|(node, path)| mobility::mobility(node, &path, context, of))
         .transpose()?;
     let mut radios = Vec::new();
     match section.get("radios") {
@@ -225,7 +233,7 @@ fn radio(node: &Node, path: &str, name: &str) -> Result<Radio> {
     };
     let jitter = section.quantity("jitter", quantity::time)?.unwrap_or_default();
     Ok(Radio {
-        name: name.to_owned(),
+        name: section.text("name")?.unwrap_or(name).to_owned(),
         range_m,
         rate,
         rates,
@@ -254,9 +262,10 @@ fn moves(section: &Section) -> Result<Activity> {
         None => Ok(Activity::Always),
         Some(node) if matches!(node.value, Value::Table(_)) => {
             let periods = Section::new(node, &path, keys::PERIODS)?;
-            let [on, off] = ["on", "off"].map(|key| periods.need(key, "\"10 min\"", quantity::positive_time));
-            let offset = periods.quantity("offset", quantity::time)?.unwrap_or_default();
-            Ok(Activity::Periods { on: on?, off: off?, offset })
+            let on = periods.need("on", "\"10 min\"", quantity::positive_time)?;
+            let off = periods.need("off", "\"10 min\"", quantity::time)?;
+            let offset = periods.quantity("offset", quantity::signed_time)?.unwrap_or_default();
+            Ok(Activity::Periods { on, off, offset })
         }
         Some(_) => spans(section, "moves"),
     }
@@ -275,8 +284,8 @@ fn spans(section: &Section, key: &str) -> Result<Activity> {
 fn activity(section: &Section) -> Result<Activity> {
     let spans = list(section, "active", quantity::times)?;
     let on = section.quantity("on", quantity::positive_time)?;
-    let off = section.quantity("off", quantity::positive_time)?;
-    let offset = section.quantity("offset", quantity::time)?;
+    let off = section.quantity("off", quantity::time)?;
+    let offset = section.quantity("offset", quantity::signed_time)?;
     match (spans.is_empty(), on, off) {
         (true, None, None) if offset.is_none() => Ok(Activity::Always),
         (true, Some(on), Some(off)) => Ok(Activity::Periods { on, off, offset: offset.unwrap_or_default() }),

@@ -3,7 +3,7 @@
 use super::names::Names;
 use super::section::{Section, items};
 use super::{Context, named, read_file};
-use crate::contacts::{EventKind, the_one_events};
+use crate::contacts::{EventKind, executed, the_one_events};
 use crate::error::{Place, Result};
 use crate::keys;
 use crate::model::{Draws, Generator, Interval, ListedMessage, Replies, Shape, Traffic, TrafficKind};
@@ -18,9 +18,10 @@ use std::sync::Arc;
 
 const RANDOM_KEYS: &[&str] = &[
     "interval", "arrivals", "size", "from", "to", "lifetime", "prefix", "start", "end", "shape", "reply",
-    "replies", "reply_as",
+    "replies", "reply_as", "seed",
 ];
-const LISTED_KEYS: &[&str] = &["events", "file", "lifetime", "prefix", "reply", "replies", "reply_as"];
+const LISTED_KEYS: &[&str] =
+    &["events", "file", "lifetime", "prefix", "reply", "replies", "reply_as", "unknown_nodes"];
 
 /// How an interval is drawn.
 #[derive(Clone, Copy)]
@@ -79,7 +80,7 @@ fn source(
         TrafficKind::Random(generator(section, prefix, names, duration)?)
     };
     let replies = replies(section, names)?;
-    Ok(Traffic { name, place: section.place.clone(), lifetime, replies, kind })
+    Ok(Traffic { name, place: section.place.clone(), lifetime, replies, file: None, kind })
 }
 
 /// `reply = "5 kB"`, or `replies = [{ size = "5 kB", from = "people" }]` where not all nodes reply alike.
@@ -116,9 +117,14 @@ fn some_reply(node: &Node, path: &str, names: &Names) -> Result<Vec<(Range<u32>,
 fn generator(section: &Section, prefix: String, names: &Names, duration: Duration) -> Result<Generator> {
     let all = (0..names.nodes.len() as u32).collect();
     let select = |key: &str| section.quantity(key, |text| names.select(text));
-    let start = section.quantity("start", q::time)?.unwrap_or_default();
+    let start = section.quantity("start", q::signed_time)?.unwrap_or_default();
+    let is_the_one = names.draws == Draws::TheOne;
+    if start < Duration::ZERO && !is_the_one {
+        let right = "give a time from zero on; only The ONE's draws may start earlier";
+        return section.refuse("start", "the traffic starts before the run", right);
+    }
     let end = section.quantity("end", q::time)?.unwrap_or(Duration::MAX);
-    if start >= duration {
+    if start >= duration && !is_the_one {
         return section.refuse(
             "start",
             "the traffic starts when the run is over",
@@ -133,7 +139,8 @@ fn generator(section: &Section, prefix: String, names: &Names, duration: Duratio
         );
     }
     let to = select("to")?.unwrap_or_else(|| Vec::clone(&all));
-    let from = without_lone_destination(select("from")?.unwrap_or(all), &to);
+    let from = select("from")?.unwrap_or(all);
+    let from = if is_the_one { from } else { without_lone_destination(from, &to) };
     let generator = Generator {
         prefix,
         shape: section.word("shape", SHAPES)?.unwrap_or(Shape::Pairs),
@@ -143,10 +150,11 @@ fn generator(section: &Section, prefix: String, names: &Names, duration: Duratio
         to,
         start: Instant::ZERO.saturating_add(start),
         end: Instant::ZERO.saturating_add(end),
-        draws: Draws::Lightlag,
-        seed: None,
+        draws: names.draws,
+        seed: seed(section, names.draws)?,
     };
-    if generator.from.is_empty() || only_meets_itself(&generator) {
+    let is_lost = only_meets_itself(&generator) && !(is_the_one && generator.shape == Shape::Ping);
+    if generator.from.is_empty() || is_lost {
         return section.refuse(
             "to",
             "a node could only send to itself",
@@ -154,6 +162,16 @@ fn generator(section: &Section, prefix: String, names: &Names, duration: Duratio
         );
     }
     Ok(generator)
+}
+
+/// The seed of The ONE's draws.
+fn seed(section: &Section, draws: Draws) -> Result<Option<i32>> {
+    let seed = section.whole("seed", i64::from(i32::MIN), i64::from(i32::MAX))?;
+    if seed.is_some() && draws == Draws::Lightlag {
+        let what = format!("`{}` is a seed of The ONE's draws", section.key("seed"));
+        return section.refuse("seed", what, "leave it out, or set `world.draws = \"the_one\"`");
+    }
+    Ok(seed.and_then(|seed| i32::try_from(seed).ok()))
 }
 
 /// A node is never its own destination: where there is one destination, it sends nothing.
@@ -213,8 +231,9 @@ fn listed_messages(
         (Some(node), None) => events(node, &section.key("events"), prefix, names),
         (None, Some(name)) => {
             let (file, bytes) = read_file(name, &section.place_of("file"), context)?;
-            let count = names.nodes.len() as u32;
-            created(&the_one_events(&file, &bytes)?, count)
+            let (events, count) = (the_one_events(&file, &bytes)?, names.nodes.len() as u32);
+            let skip = section.word("unknown_nodes", &[("error", false), ("skip", true)])?.unwrap_or(false);
+            created(&if skip { executed(events, count, false).0 } else { events }, count)
         }
         _ => section.place.refuse("both `events` and `file` are given", "give one of them"),
     }

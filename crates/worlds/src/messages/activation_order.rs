@@ -1,4 +1,4 @@
-//! In which order the nodes that can act at an instant do so: a random order, drawn for each instant.
+//! In which order the nodes that can act at an instant do so: a random order, drawn for each instant, or that of their numbers.
 //!
 //! The ONE updates all hosts in a shuffled order at every tick. Here only nodes whose situation has changed
 //! are activated. A node that has acted and could act again waits for the next tick if the world has ticks;
@@ -14,7 +14,10 @@ use std::collections::BinaryHeap;
 pub(super) struct ActivationOrder {
     seed: u64,
     tick: Option<Duration>,
+    by_number: bool,
     now: Instant,
+    /// The node that acted last at this instant.
+    last: Option<NodeId>,
     /// By priority of this instant.
     queue: BinaryHeap<Reverse<(u64, u32)>>,
     state: Vec<State>,
@@ -30,12 +33,14 @@ struct State {
 }
 
 impl ActivationOrder {
-    pub fn new(seed: u64, nodes: usize, tick: Option<Duration>) -> Self {
+    pub fn new(seed: u64, nodes: usize, tick: Option<Duration>, by_number: bool) -> Self {
         let fresh = State { queued: false, queued_next: false, acted: Instant::from_nanos(-1) };
         Self {
             seed: mix(seed ^ 0x7475_726e),
             tick,
+            by_number,
             now: Instant::ZERO,
+            last: None,
             queue: BinaryHeap::new(),
             state: vec![fresh; nodes],
             next: Vec::new(),
@@ -51,6 +56,7 @@ impl ActivationOrder {
     /// A new instant begins.
     pub fn begin(&mut self, now: Instant) {
         self.now = now;
+        self.last = None;
         for node in std::mem::take(&mut self.next) {
             self.state[node as usize].queued_next = false;
             self.wake(NodeId(node));
@@ -63,7 +69,10 @@ impl ActivationOrder {
         if state.queued {
             return;
         }
-        if self.tick.is_some() && state.acted == self.now {
+        // In the order of numbers a node whose turn is over waits as well.
+        let is_over =
+            state.acted == self.now || (self.by_number && self.last.is_some_and(|last| node < last));
+        if self.tick.is_some() && is_over {
             if !state.queued_next {
                 state.queued_next = true;
                 self.next.push(node.0);
@@ -71,7 +80,8 @@ impl ActivationOrder {
             return;
         }
         state.queued = true;
-        let priority = mix(self.seed ^ (self.now.as_nanos() as u64) ^ (u64::from(node.0) << 40));
+        let drawn = mix(self.seed ^ (self.now.as_nanos() as u64) ^ (u64::from(node.0) << 40));
+        let priority = if self.by_number { 0 } else { drawn };
         self.queue.push(Reverse((priority, node.0)));
     }
     /// The node that acts next at this instant.
@@ -81,6 +91,7 @@ impl ActivationOrder {
         let state = &mut self.state[node as usize];
         state.queued = false;
         state.acted = self.now;
+        self.last = Some(NodeId(node));
         Some(NodeId(node))
     }
 }

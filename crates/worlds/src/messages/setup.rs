@@ -70,6 +70,8 @@ pub struct Rules {
     pub tick: Option<Duration>,
     /// In which order a node offers what it holds.
     pub send_order: SendOrderKind,
+    /// Whether nodes that can act at one instant do so in the order of their numbers; if not, in a random order.
+    pub act_by_number: bool,
     /// Expired copies are deleted at multiples of this (The ONE: 60 s) instead of at once.
     pub purge_every: Option<Duration>,
     /// Buffers and algorithms are sampled at multiples of this.
@@ -111,6 +113,7 @@ impl Default for Rules {
             propagation: Propagation::Pipelined,
             tick: None,
             send_order: SendOrderKind::Random,
+            act_by_number: false,
             purge_every: None,
             sample_every: None,
         }

@@ -175,7 +175,7 @@ impl<'a, O: Observer> World<'a, O> {
             purge_later: vec![false; count],
             queue: Queue::new(),
             replies: Replies::new(setup),
-            activation: ActivationOrder::new(setup.seed, count, setup.rules.tick),
+            activation: ActivationOrder::new(setup.seed, count, setup.rules.tick, setup.rules.act_by_number),
             orders: Orders::new(setup.rules.send_order, setup.seed),
             census: needs(|a| a.needs().census).then(Census::default),
             spaces: if needs(|a| a.needs().neighbours) {

@@ -1,8 +1,9 @@
 //! Where the chance in motion comes from.
 
+use super::sine;
 use super::{Area, Bounds, Point};
 use java_random::Random;
-use lightlag_protocols::math::log;
+use lightlag_protocols::math::{cos, log, sin};
 use lightlag_protocols::rng::Stream;
 
 /// A source of random numbers for a mobility model.
@@ -18,6 +19,10 @@ pub trait Draw {
     /// Normally distributed with mean 0 and variance 1, by the polar method (Marsaglia and Bray 1964).
     fn normal(&mut self) -> f64 {
         polar(|| self.unit()).0
+    }
+    /// Cosine and sine of an angle of a turn at most.
+    fn cos_sin(&self, angle: f64) -> (f64, f64) {
+        (cos(angle), sin(angle))
     }
     /// Uniform over the rectangle from (0, 0) to these sides.
     fn place(&mut self, area: Area) -> Point {
@@ -68,6 +73,9 @@ impl Draw for JavaDraw {
     }
     fn below(&mut self, n: u32) -> u32 {
         self.random.next_int_n(n as i32) as u32
+    }
+    fn cos_sin(&self, angle: f64) -> (f64, f64) {
+        sine::cos_sin(angle)
     }
     /// `nextGaussian` makes numbers in pairs and keeps the second one for the next call.
     fn normal(&mut self) -> f64 {

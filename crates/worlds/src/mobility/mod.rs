@@ -28,7 +28,9 @@ mod random_walk;
 mod random_waypoint;
 mod recorded;
 mod shortest_path_map;
+mod sine;
 mod stationary;
+mod timed_paths;
 pub mod together;
 mod walk;
 mod working_day;
@@ -51,6 +53,7 @@ pub use random_waypoint::RandomWaypoint;
 pub use recorded::{Fix, Recorded, Track, TrackBuilder};
 pub use shortest_path_map::ShortestPathMap;
 pub use stationary::Stationary;
+pub use timed_paths::at_ticks;
 pub use walk::Walk;
 pub use working_day::{ENDLESS_S, WorkingDay};
 

@@ -2,7 +2,6 @@
 
 use super::{AREA, Entry, GroupContext, PAUSE, Pace, SPEED};
 use super::{Area, Begin, Bounds, Draw, Initial, Journey, MobilityError, Model, Point, Spot};
-use lightlag_protocols::math::{cos, sin};
 use lightlag_protocols::parameter::{self, Parameter, Parameters};
 use std::f64::consts::PI;
 
@@ -94,7 +93,7 @@ impl Model for RandomDirection {
         let speed_m_per_s = draw.within(self.speed_m_per_s);
         let (east, north, far_m) = loop {
             let angle = draw.unit() * 2.0 * PI - PI;
-            let (east, north) = (cos(angle), sin(angle));
+            let (east, north) = draw.cos_sin(angle);
             if let Some(far_m) = self.to_border_m(from.point, east, north) {
                 break (east, north, far_m);
             }

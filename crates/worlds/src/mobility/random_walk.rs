@@ -2,7 +2,7 @@
 
 use super::{AREA, Entry, GroupContext, PAUSE, Pace, SPEED};
 use super::{Area, Begin, Bounds, Draw, Initial, Journey, MobilityError, Model, Point, Spot};
-use lightlag_protocols::math::{cos, log, sin};
+use lightlag_protocols::math::log;
 use lightlag_protocols::parameter::{self, Parameter, Parameters};
 use std::f64::consts::PI;
 
@@ -114,7 +114,8 @@ impl Model for RandomWalk {
         let to = loop {
             let angle = draw.unit() * 2.0 * std::f64::consts::PI;
             let length_m = draw.within(self.step_m);
-            let to = Point::new(from.point.x + length_m * cos(angle), from.point.y + length_m * sin(angle));
+            let (east, north) = draw.cos_sin(angle);
+            let to = Point::new(from.point.x + length_m * east, from.point.y + length_m * north);
             if self.inside(to) {
                 break to;
             }

@@ -19,7 +19,7 @@ const TIME: (f64, f64) = (0.0, 3.155_76e9);
 /// Numbers of systems.
 const SYSTEMS: (f64, f64) = (0.0, 2_147_483_647.0);
 /// Longer than any pause: nodes stay at their desks.
-pub const ENDLESS_S: f64 = 1e18;
+pub use lightlag_protocols::units::parse::ENDLESS_S;
 
 const PARAMETERS: &[Parameter] = &[
     AREA.optional(),
