@@ -35,11 +35,14 @@ fn files_that_are_no_scenarios_are_refused() {
         .write("endless.txt", "a".repeat(1 << 20));
     for (file, words) in [
         ("empty.toml", "empty.toml:1: `duration` is missing"),
-        ("empty.txt", "`Scenario.endTime` is not set"),
+        ("empty.txt", "empty.txt: it is neither a scenario in TOML nor"),
         ("cut.toml", "cut.toml:6: "),
         ("cut.txt", "cut.txt"),
         ("bytes.toml", "not UTF-8"),
-        ("bytes.txt", "bytes.txt: `Scenario.endTime` is not set"),
+        (
+            "bytes.txt",
+            "bytes.txt: it is neither a scenario in TOML nor The ONE's settings, as no line sets a key",
+        ),
         ("endless.txt", "endless.txt: `Scenario.endTime` is not set"),
         ("missing.toml", "cannot read `missing.toml`"),
         (".", "cannot read `.`"),
