@@ -35,7 +35,7 @@ fn files_that_are_no_scenarios_are_refused() {
         .write("endless.txt", "a".repeat(1 << 20));
     for (file, words) in [
         ("empty.toml", "empty.toml:1: `duration` is missing"),
-        ("empty.txt", "empty.txt: it is neither a scenario in TOML nor"),
+        ("empty.txt", "`Scenario.endTime` is not set"),
         ("cut.toml", "cut.toml:6: "),
         ("cut.txt", "cut.txt"),
         ("bytes.toml", "not UTF-8"),
