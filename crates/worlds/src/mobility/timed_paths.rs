@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub type Timed = (f64, Point);
 
 /// The track of a node with these paths, one after the other, that moves in these spans of seconds only, both ends included
-/// and in order of time.
+/// and in order of time. Without a path it rests at the origin.
 ///
 /// # Errors
 /// A tick that is not above zero.
@@ -28,8 +28,8 @@ pub fn at_ticks(
     let paths: Vec<&[Timed]> = paths.iter().map(Vec::as_slice).filter(|path| !path.is_empty()).collect();
     if let Some(first) = paths.first() {
         walker.at = first[0].1;
-        track.go(Instant::ZERO, walker.at);
     }
+    track.go(Instant::ZERO, walker.at);
     for path in paths {
         let Some(step) = walker.first_active(walker.step, path[0].0) else { break };
         walker.step = step;
