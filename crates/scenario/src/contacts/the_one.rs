@@ -154,7 +154,7 @@ pub fn at_rates_of_radios(events: &mut [ExternalEvent], groups: &[Group]) {
     }
 }
 
-/// The events that The ONE executes in a world of so many hosts, and the number of those that are skipped, wholly or in
+/// The events that The ONE executes in a world with this number of hosts, and the number of those that are skipped, wholly or in
 /// part, by reason. With `needs_rate` connections without a rate are skipped.
 pub fn executed(
     mut events: Vec<ExternalEvent>,
