@@ -97,7 +97,7 @@ fn controllers(options: &SendBundles, transport: &Transport) -> [&'static str; 2
     [if is_listed { "bbr" } else { unplanned }, planned]
 }
 
-/// The options of pacing; a peer that is another implementation takes its time to answer, which is no queue.
+/// The options of pacing. A delay in the answers of another implementation is not counted as a queue.
 fn pacing(options: &SendBundles, transport: &Transport) -> Pacing {
     let mut pacing = options.pacing.clone();
     let is_planned = pacing.rate.is_some() || pacing.plan.is_some();

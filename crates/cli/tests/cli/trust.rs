@@ -183,9 +183,13 @@ fn a_nack_is_a_hint_where_a_key_is_demanded() {
     failed(&try_to_get(&place, "/b", &face, &[]), "no route; is it published?");
 }
 
-/// A forwarder on the path that answers this share of the Interests, at random, with a Nack, and half of these
-/// besides with what they ask for.
-fn nacking(to: &str, reason: Nack, percent: u64, seed: u64) -> String {
+/// A forwarder on the path. Of a packet for the producer `inward` gives what is sent back at once, and whether the packet is
+/// passed on; of one for the consumer `outward` gives what is passed on.
+fn forwarder(
+    to: &str,
+    mut inward: impl FnMut(&[u8]) -> (Option<Vec<u8>>, bool) + Send + 'static,
+    mut outward: impl FnMut(&[u8]) -> Vec<u8> + Send + 'static,
+) -> String {
     let (near, far) = (UdpSocket::bind("127.0.0.1:0"), UdpSocket::bind("127.0.0.1:0"));
     let (near, far) = (near.expect("a socket"), far.expect("a socket"));
     far.connect(to.strip_prefix("udp://").expect("its address")).expect("it is there");
@@ -194,18 +198,14 @@ fn nacking(to: &str, reason: Nack, percent: u64, seed: u64) -> String {
     let asks = std::sync::Arc::new(std::sync::Mutex::new(None));
     let asked_by = asks.clone();
     std::thread::spawn(move || {
-        let (mut buffer, mut state) = ([0; 9000], seed);
+        let mut buffer = [0; 9000];
         while let Ok((length, from)) = near.recv_from(&mut buffer) {
             *asked_by.lock().expect("no thread failed") = Some(from);
-            let draw = draw(&mut state);
-            let is_refused = draw % 100 < percent;
-            if is_refused && let Ok(LpPacket { payload, .. }) = LpPacket::read(&buffer[..length]) {
-                let headers = Headers { nack: Some(reason), ..Headers::default() };
-                let mut out = Vec::new();
-                LpPacket { headers, payload, ..LpPacket::default() }.write(&mut out);
-                let _ = near.send_to(&out, from);
+            let (back, passes) = inward(&buffer[..length]);
+            if let Some(back) = back {
+                let _ = near.send_to(&back, from);
             }
-            if !is_refused || (percent < 100 && (draw / 100).is_multiple_of(2)) {
+            if passes {
                 let _ = far.send(&buffer[..length]);
             }
         }
@@ -213,12 +213,30 @@ fn nacking(to: &str, reason: Nack, percent: u64, seed: u64) -> String {
     std::thread::spawn(move || {
         let mut buffer = [0; 9000];
         while let Ok(length) = far_too.recv(&mut buffer) {
+            let out = outward(&buffer[..length]);
             if let Some(to) = *asks.lock().expect("no thread failed") {
-                let _ = near_too.send_to(&buffer[..length], to);
+                let _ = near_too.send_to(&out, to);
             }
         }
     });
     face
+}
+
+/// A forwarder on the path that answers this share of the Interests, at random, with a Nack, and half of these
+/// besides with what they ask for.
+fn nacking(to: &str, reason: Nack, percent: u64, mut state: u64) -> String {
+    let inward = move |frame: &[u8]| {
+        let draw = draw(&mut state);
+        let is_refused = draw % 100 < percent;
+        let nack = LpPacket::read(frame).ok().filter(|_| is_refused).map(|LpPacket { payload, .. }| {
+            let headers = Headers { nack: Some(reason), ..Headers::default() };
+            let mut out = Vec::new();
+            LpPacket { headers, payload, ..LpPacket::default() }.write(&mut out);
+            out
+        });
+        (nack, !is_refused || (percent < 100 && (draw / 100).is_multiple_of(2)))
+    };
+    forwarder(to, inward, <[u8]>::to_vec)
 }
 
 fn draw(state: &mut u64) -> u64 {
@@ -283,39 +301,18 @@ fn forge(how: Forgery, packet: &[u8], mallory: &Signer) -> Vec<u8> {
 }
 
 /// A forwarder on the path that forges this share of the Data, at random.
-fn forging(to: &str, percent: u64, how: Option<Forgery>, seed: u64, mallory: Signer) -> String {
-    let (near, far) = (UdpSocket::bind("127.0.0.1:0"), UdpSocket::bind("127.0.0.1:0"));
-    let (near, far) = (near.expect("a socket"), far.expect("a socket"));
-    far.connect(to.strip_prefix("udp://").expect("its address")).expect("it is there");
-    let face = format!("udp://{}", near.local_addr().expect("an address"));
-    let (near_too, far_too) = (near.try_clone().expect("a copy"), far.try_clone().expect("a copy"));
-    let asks = std::sync::Arc::new(std::sync::Mutex::new(None));
-    let asked_by = asks.clone();
-    std::thread::spawn(move || {
-        let mut buffer = [0; 9000];
-        while let Ok((length, from)) = near.recv_from(&mut buffer) {
-            *asked_by.lock().expect("no thread failed") = Some(from);
-            let _ = far.send(&buffer[..length]);
-        }
-    });
-    std::thread::spawn(move || {
-        let (mut buffer, mut state) = ([0; 9000], seed);
-        while let Ok(length) = far_too.recv(&mut buffer) {
-            let frame = &buffer[..length];
-            let draw = draw(&mut state);
-            let mut out = frame.to_vec();
-            if draw % 100 < percent
-                && let Ok(LpPacket { payload, .. }) = LpPacket::read(frame)
-            {
+fn forging(to: &str, percent: u64, how: Option<Forgery>, mut state: u64, mallory: Signer) -> String {
+    let outward = move |frame: &[u8]| {
+        let draw = draw(&mut state);
+        match LpPacket::read(frame) {
+            Ok(LpPacket { payload, .. }) if draw % 100 < percent => {
                 let how = how.unwrap_or(FORGERIES[(draw / 100) as usize % FORGERIES.len()]);
-                out = forge(how, payload, &mallory);
+                forge(how, payload, &mallory)
             }
-            if let Some(to) = *asks.lock().expect("no thread failed") {
-                let _ = near_too.send_to(&out, to);
-            }
+            _ => frame.to_vec(),
         }
-    });
-    face
+    };
+    forwarder(to, |_| (None, true), outward)
 }
 
 /// The key that a file made by `names keygen` holds.

@@ -27,7 +27,7 @@ fn collector(asked: Asked) -> Collector {
 /// The number of the bundle that a run with a seed creates by a name, such as The ONE's `M17`.
 ///
 /// # Errors
-/// What is wrong with the scenario; there is no bundle of that name.
+/// A scenario that cannot be run, or a name that none of its bundles has.
 pub fn bundle_of_name(scenario: &Scenario, seed: Seed, name: &str) -> Result<u32> {
     let place = Place::File(scenario.head().name.as_str().into());
     let Scenario::Bundles(network) = scenario else {

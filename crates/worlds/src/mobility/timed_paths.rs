@@ -154,23 +154,23 @@ mod tests {
     #[test]
     fn a_path_is_followed_at_its_speeds_and_a_rest_in_it_takes_no_time() {
         let one = path(&[(2.0, 0.0), (4.0, 20.0), (8.0, 20.0), (10.0, 26.0)]);
-        let told = positions(&[one], ALWAYS, 7);
-        assert_eq!(told, [0.0, 0.0, 0.0, 10.0, 20.0, 23.0, 26.0, 26.0]);
+        let found = positions(&[one], ALWAYS, 7);
+        assert_eq!(found, [0.0, 0.0, 0.0, 10.0, 20.0, 23.0, 26.0, 26.0]);
     }
 
     #[test]
     fn a_tick_is_one_movement_at_the_speed_at_its_start() {
         // 10 m/s to 15 m, then 2 m/s: the second step goes 5 m on beyond the bend.
-        let told = positions(&[path(&[(0.0, 0.0), (1.5, 15.0), (6.5, 25.0)])], ALWAYS, 5);
-        assert_eq!(told, [0.0, 10.0, 20.0, 22.0, 24.0, 25.0]);
+        let found = positions(&[path(&[(0.0, 0.0), (1.5, 15.0), (6.5, 25.0)])], ALWAYS, 5);
+        assert_eq!(found, [0.0, 10.0, 20.0, 22.0, 24.0, 25.0]);
     }
 
     #[test]
     fn a_node_rests_while_it_is_not_active_and_is_put_to_the_start_of_its_next_path() {
         let paths =
             [path(&[(0.0, 0.0), (4.0, 40.0)]), path(&[(5.0, 100.0), (7.0, 120.0)]), path(&[(8.0, 3.0)])];
-        let told = positions(&paths, &[(0.0, 1.0), (3.0, 20.0)], 10);
-        assert_eq!(told, [0.0, 10.0, 20.0, 20.0, 30.0, 40.0, 110.0, 120.0, 120.0, 3.0, 3.0]);
+        let found = positions(&paths, &[(0.0, 1.0), (3.0, 20.0)], 10);
+        assert_eq!(found, [0.0, 10.0, 20.0, 20.0, 30.0, 40.0, 110.0, 120.0, 120.0, 3.0, 3.0]);
         // A jump is over after one tick, however long the path is straight.
         let far = [path(&[(0.0, 0.0)]), path(&[(3.0, 100.0), (13.0, 110.0)])];
         assert_eq!(positions(&far, ALWAYS, 6), [0.0, 0.0, 0.0, 0.0, 101.0, 102.0, 103.0]);
