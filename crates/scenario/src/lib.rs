@@ -43,6 +43,7 @@ mod axes;
 pub mod budget;
 mod build;
 mod catalogue;
+mod digest;
 pub mod contacts;
 mod error;
 mod failures;

@@ -40,6 +40,10 @@ pub struct Sweep<'a> {
     pub out: &'a Path,
     /// Text of the scenario, kept with the results.
     pub scenario: &'a str,
+    /// What makes it this sweep, whatever points and seeds it has: only runs of one sweep may share a folder.
+    pub identity: &'a str,
+    /// Which part of the runs this process does; `None`: all.
+    pub shard: Option<Shard>,
     /// The program that runs.
     pub build: Build,
     /// What to run; no two with the same point and seed.
@@ -85,6 +89,16 @@ pub enum Error {
     /// Someone else is writing here.
     #[error("another sweep is writing to {}", .0.display())]
     Busy(PathBuf),
+    /// Two processes ran one run, and it came out differently.
+    #[error("{} and {} have different results of one run ({run}): they were not made by the same program and files; delete one of them", .first.display(), .second.display())]
+    Disagree {
+        /// One file.
+        first: PathBuf,
+        /// The other.
+        second: PathBuf,
+        /// Values and seed.
+        run: String,
+    },
     /// A line of the journal makes no sense.
     #[error("{path}:{line}: {reason}; {right}", path = path.display())]
     Damaged {
@@ -116,7 +130,8 @@ pub enum Error {
 }
 
 impl Sweep<'_> {
-    /// Does what is not done yet, then writes `results.parquet` and `summary.json`.
+    /// Does what no process has done yet in the folder, then writes `results.parquet` and `summary.json` of all that the folder
+    /// holds; of a part, its own table alone.
     ///
     /// # Errors
     /// The folder cannot be used, or a run failed; what was finished until then is kept.
@@ -126,27 +141,39 @@ impl Sweep<'_> {
     ) -> Result<Results, Error> {
         check_distinct(self.jobs)?;
         folder::prepare(self.out)?;
-        let mut journal = Journal::open(self.out, &self.identity())?;
-        let mut finished = journal.take_finished();
-        self.check_known(&finished)?;
-        let fresh = self.run_missing(&finished, &Mutex::new(journal), runner)?;
-        finished.extend(fresh);
-        let results = self.results(finished);
+        let manifest = Manifest::join(self.out, self.identity, &self.build, self.scenario, self.jobs)?;
+        let mut journal = Journal::open(self.out.join(journal_of(self.shard)), &manifest)?;
+        let mut own = journal.take_finished();
+        let others = union::read(self.out)?.map_or_else(Vec::new, |found| found.rows);
+        let known: BTreeSet<(&Values, u64)> = others.iter().map(|row| (&row.values, row.seed)).collect();
+        let fresh = self.run_missing(&known, &Mutex::new(journal), runner)?;
+        if self.shard.is_some() {
+            own.extend(fresh);
+            return self.write_part(&manifest, own);
+        }
+        let results = union::read(self.out)?.expect("the manifest is there");
         results.write(self.out)?;
         results::write_summary(&results, &[], self.out)?;
         Ok(results)
     }
 
+    /// The runs of this process, in their order, each with its position among all.
+    fn mine(&self) -> impl Iterator<Item = &Job> {
+        let is_mine = |position: usize| self.shard.is_none_or(|shard| shard.has(position));
+        self.jobs.iter().enumerate().filter(move |(position, _)| is_mine(*position)).map(|(_, job)| job)
+    }
+
     fn run_missing<E: Display>(
         &self,
-        finished: &BTreeMap<(usize, u64), Metrics>,
+        known: &BTreeSet<(&Values, u64)>,
         journal: &Mutex<Journal>,
         runner: impl Fn(&Job) -> Result<Metrics, E> + Sync,
-    ) -> Result<BTreeMap<(usize, u64), Metrics>, Error> {
-        let missing: Vec<&Job> =
-            self.jobs.iter().filter(|job| !finished.contains_key(&(job.point, job.seed))).collect();
-        let bar = self.bar(finished.len());
-        let one = |job: &&Job| {
+    ) -> Result<Finished, Error> {
+        let all: Vec<&Job> = self.mine().collect();
+        let missing: Vec<&&Job> =
+            all.iter().filter(|job| !known.contains(&(&job.values, job.seed))).collect();
+        let bar = self.bar(all.len(), all.len() - missing.len());
+        let one = |job: &&&Job| {
             let metrics = runner(job).map_err(|reason| Error::Run {
                 point: job.point,
                 seed: job.seed,
@@ -155,7 +182,7 @@ impl Sweep<'_> {
             let metrics = defined(metrics);
             journal.lock().expect("no run panics while it holds the journal").append(job, &metrics)?;
             bar.inc(1);
-            Ok(((job.point, job.seed), metrics))
+            Ok(((job.values.clone(), job.seed), metrics))
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build()?;
         // Runs differ much in length: one at a time, so that no thread sits on a queue of long ones.
@@ -164,55 +191,30 @@ impl Sweep<'_> {
         fresh
     }
 
-    fn bar(&self, done: usize) -> ProgressBar {
+    /// The table of a part: the runs of its journal.
+    fn write_part(&self, manifest: &Manifest, own: Finished) -> Result<Results, Error> {
+        let numbers = manifest.points();
+        let row = |((values, seed), metrics): ((Values, u64), Metrics)| {
+            let point = numbers.get(&values).copied().unwrap_or_default();
+            Row { point, seed, values, metrics }
+        };
+        let mut rows: Vec<Row> = own.into_iter().map(row).collect();
+        rows.sort_by_key(|row| (row.point, row.seed));
+        let missing = manifest.runs().saturating_sub(rows.len());
+        let part = Results { build: self.build.clone(), scenario: self.scenario.to_owned(), rows, missing };
+        part.write_table(&table_of(&self.out.join(journal_of(self.shard))))?;
+        Ok(part)
+    }
+
+    fn bar(&self, all: usize, done: usize) -> ProgressBar {
         if !self.progress || !io::stderr().is_terminal() {
             return ProgressBar::hidden();
         }
         let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} runs, {eta} left")
             .expect("the template is valid");
-        let bar = ProgressBar::new(self.jobs.len() as u64).with_style(style).with_position(done as u64);
+        let bar = ProgressBar::new(all as u64).with_style(style).with_position(done as u64);
         bar.reset_eta();
         bar
-    }
-
-    /// What a journal must agree on before its runs may be used.
-    fn identity(&self) -> journal::Header {
-        let mut hash = Sha256::new();
-        hash.update(self.scenario);
-        hash.update(serde_json::to_vec(self.jobs).expect("jobs are plain text and numbers"));
-        let sweep = hash.finalize().iter().take(16).fold(String::new(), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}"); // writing to a String cannot fail
-            text
-        });
-        journal::Header::new(sweep, &self.build)
-    }
-
-    fn check_known(&self, finished: &BTreeMap<(usize, u64), Metrics>) -> Result<(), Error> {
-        let wanted: BTreeSet<(usize, u64)> = self.jobs.iter().map(|job| (job.point, job.seed)).collect();
-        match finished.keys().find(|key| !wanted.contains(key)) {
-            None => Ok(()),
-            Some((point, seed)) => Err(Error::Damaged {
-                path: self.out.join(JOURNAL_FILE),
-                line: 1,
-                reason: format!("the sweep has no point {point} with seed {seed}"),
-                right: journal::ANOTHER_FOLDER,
-            }),
-        }
-    }
-
-    fn results(&self, mut finished: BTreeMap<(usize, u64), Metrics>) -> Results {
-        let mut rows: Vec<Row> = self
-            .jobs
-            .iter()
-            .map(|job| Row {
-                point: job.point,
-                seed: job.seed,
-                values: job.values.clone(),
-                metrics: finished.remove(&(job.point, job.seed)).expect("every job is finished"),
-            })
-            .collect();
-        rows.sort_by_key(|row| (row.point, row.seed));
-        Results { build: self.build.clone(), scenario: self.scenario.to_string(), rows }
     }
 }
 
