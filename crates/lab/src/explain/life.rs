@@ -220,7 +220,8 @@ fn reason(run: &Collector, one: &Judged) -> String {
         Fate::NoContact => "its source met no other node while it lived".to_owned(),
         Fate::NoPath => "no sequence of contacts led to its destination in time".to_owned(),
         Fate::RunEnded => {
-            "no sequence of contacts led to its destination before the run ended, which it outlives".to_owned()
+            "no sequence of contacts led to its destination before the run ended, which it outlives"
+                .to_owned()
         }
         Fate::ContactsTooShort => "the contacts to its destination were too short for its size".to_owned(),
         Fate::Dropped => format!("its last copy was deleted by {at_last}, as there was no room"),
