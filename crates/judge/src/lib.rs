@@ -278,7 +278,7 @@ impl Judge {
             self.add(Kind::Outlived, About::Copy(node, id), || format!("lifetime ended at {expires:?}"));
         }
     }
-    /// What was aborted at an instant that is over had a contact that goes on.
+    /// What was aborted at an instant that is over had a contact that continues.
     #[cold]
     fn accuse_aborts(&mut self) {
         for (from, to, id) in std::mem::take(&mut self.aborted) {

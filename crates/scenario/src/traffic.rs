@@ -250,7 +250,7 @@ fn pairs(source: &mut Source) -> Result<()> {
 
 fn bursts(source: &mut Source) -> Result<()> {
     let generator = source.generator;
-    // The ONE goes on from the last destination where it is the source itself: to the host behind it, or, if destinations
+    // The ONE continues after the last destination where it is the source itself: to the host behind it, or, if destinations
     // begin with host 0, to the next burst.
     let last = generator.to.last().filter(|_| generator.draws == Draws::TheOne);
     while source.open() {
@@ -502,7 +502,7 @@ mod tests {
                 all.iter().filter(|m| m.at == all[0].at).map(|m| (m.from, m.to)).collect();
             first
         };
-        // As The ONE, whose destinations go on where the last of them is the source.
+        // As The ONE, whose destinations continue where the last of them is the source.
         assert_eq!(pairs(&[2, 3], &[2, 3]), [(2, 3), (3, 2), (3, 4)]);
         assert_eq!(pairs(&[0, 1, 2], &[0, 1]), [(0, 1), (1, 0)]);
         let sink =

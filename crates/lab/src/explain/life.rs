@@ -21,7 +21,7 @@ pub struct Step {
 /// Steps that are shown unless all are asked for: under flooding there are thousands.
 const STEPS_SHOWN: usize = 40;
 
-/// Of many steps those of the copy that was delivered first, or else the first and the last ones, and how many are left out
+/// Of many steps those of the copy that was delivered first, or else the first and the last ones, and how many are skipped
 /// before each and at the end.
 pub fn shown<'a>(one: &Judged, steps: &'a [Step], path: &[NodeId]) -> Vec<(usize, Option<&'a Step>)> {
     let delivered = one.fact.delivered.map(|delivery| delivery.at);
