@@ -474,7 +474,7 @@ mod tests {
         let (few, many) = (results("epidemic", &[0.1, 0.2]), results("epidemic", &[0.1, 0.2, 0.9]));
         let made = compare(&few, &many, &Asked::Named(vec!["delivery_prob".into()])).unwrap();
         let one = &made.differences[0];
-        assert_eq!(one.first, one.second, "the third seed is left out");
+        assert_eq!(one.first, one.second, "the third seed does not count");
         assert_eq!(left_out(&made, ["A", "B"]), ["left out 1 seed of B: A has no such one"]);
     }
 

@@ -309,9 +309,13 @@ impl ScenarioFile {
             Content::TheOne(layers) => {
                 let the_one::Read { runs, ignored, mut warnings } =
                     the_one::scenarios(layers, &self.catalogue)?;
-                if let Some(set) = ignored.iter().find(|key| matches!(key.place, Place::Set(_))) {
+                if let Some(set) = ignored.iter().find(|key| {
+                    let is_foreign = key.meant.is_some() || !key.key.contains('.');
+                    is_foreign && matches!(key.place, Place::Set(_))
+                }) {
                     let meant = set.meant.as_ref().map(|meant| format!("did you mean `{meant}`?"));
-                    let right = meant.unwrap_or_else(|| "set a key of The ONE, such as `Group.router`".to_owned());
+                    let right =
+                        meant.unwrap_or_else(|| "set a key of The ONE, such as `Group.router`".to_owned());
                     return set.place.refuse(format!("nothing reads {}", quoted(&set.key)), right);
                 }
                 if self.defaults {

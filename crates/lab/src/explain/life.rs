@@ -21,7 +21,7 @@ pub struct Step {
 /// Steps that are shown unless all are asked for: under flooding there are thousands.
 const STEPS_SHOWN: usize = 40;
 
-/// Of many steps those of the copy that was delivered first, or else the first and the last ones, and how many are left out
+/// Of many steps those of the copy that was delivered first, or else the first and the last ones, and how many are skipped
 /// before each and at the end.
 pub fn shown<'a>(one: &Judged, steps: &'a [Step], path: &[NodeId]) -> Vec<(usize, Option<&'a Step>)> {
     let delivered = one.fact.delivered.map(|delivery| delivery.at);
@@ -220,7 +220,8 @@ fn reason(run: &Collector, one: &Judged) -> String {
         Fate::NoContact => "its source met no other node while it lived".to_owned(),
         Fate::NoPath => "no sequence of contacts led to its destination in time".to_owned(),
         Fate::RunEnded => {
-            "no sequence of contacts led to its destination before the run ended, which it outlives".to_owned()
+            "no sequence of contacts led to its destination before the run ended, which it outlives"
+                .to_owned()
         }
         Fate::ContactsTooShort => "the contacts to its destination were too short for its size".to_owned(),
         Fate::Dropped => format!("its last copy was deleted by {at_last}, as there was no room"),

@@ -150,7 +150,6 @@ fn the_one_reports(network: &BundleNetwork, seeded: &Seeded) -> Result<Vec<(the_
             granularity: seconds("granularity", defaults.granularity),
             occupancy_interval: seconds("occupancyInterval", defaults.occupancy_interval),
             tick: network.rules.tick,
-            ttl_minutes: None,
             nodes: nodes.clone(),
             bundles: bundles.clone(),
         };

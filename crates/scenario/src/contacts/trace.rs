@@ -145,7 +145,8 @@ fn instant(word: &str, unit: Duration, place: impl FnOnce() -> Place) -> Result<
     number.or_else(|| date_time(word)).ok_or_else(|| {
         let what = format!("{} is no time", quoted(word));
         // 1e12 ms are in the year 2001.
-        let is_ms = unit == Duration::from_secs(1) && word.parse().is_ok_and(|n: f64| (1e11..1e13).contains(&n));
+        let is_ms =
+            unit == Duration::from_secs(1) && word.parse().is_ok_and(|n: f64| (1e11..1e13).contains(&n));
         let hint = if is_ms { "; it looks like milliseconds: `unit = \"1 ms\"`" } else { "" };
         Error::new(&place(), what, format!("{TIMES}{hint}"))
     })

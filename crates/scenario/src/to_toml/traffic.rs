@@ -5,9 +5,9 @@ use super::text::{Document, bytes, inline, list, plain, time, times};
 use crate::keys;
 use crate::model::{BundleNetwork, Draws, Generator, Interval, Shape, Traffic, TrafficKind};
 use crate::quantity::Bounds;
-use lightlag_protocols::units::Bytes;
 use lightlag_protocols::record::bundles::ReplyKind;
 use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::units::Bytes;
 use std::ops::Range;
 
 /// `[contacts.NAME]`: contacts of The ONE's events.

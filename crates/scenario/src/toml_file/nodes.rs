@@ -104,8 +104,7 @@ fn check_defaults(root: &Section, context: &Context, of: Motion) -> Result<()> {
 }
 
 /// Keys for all nodes that have none of their own.
-const COMMON: [&str; 7] =
-    ["router", "mechanism", "buffer", "receipts", "drop_memory", "mobility", "radio"];
+const COMMON: [&str; 7] = ["router", "mechanism", "buffer", "receipts", "drop_memory", "mobility", "radio"];
 
 /// A line for each key for all nodes that counts for none, as every group has its own.
 pub fn without_effect(root: &Section) -> Vec<String> {
