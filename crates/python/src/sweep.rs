@@ -6,8 +6,9 @@ use crate::scenario::{ScenarioFile, seed};
 use lightlag_lab::compare::{self, Asked, Difference};
 use lightlag_lab::results::{Build, Results, Row};
 use lightlag_lab::statistics::Estimate;
-use lightlag_lab::sweep::Plan;
+use lightlag_lab::sweep::{Plan, Shard};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -18,6 +19,8 @@ use std::time::Duration;
 /// # Errors
 /// What is wrong with the scenario or the folder, or the exception of a hook.
 #[pyfunction]
+#[pyo3(signature = (scenario, text, seeds, out, threads, judge, shard))]
+#[expect(clippy::too_many_arguments, reason = "Python names them")]
 pub fn sweep(
     py: Python<'_>,
     scenario: &ScenarioFile,
@@ -26,11 +29,14 @@ pub fn sweep(
     out: PathBuf,
     threads: usize,
     judge: bool,
+    shard: Option<&str>,
 ) -> PyResult<u64> {
     let file = scenario.known();
     let seeds: Vec<_> = seeds.into_iter().map(seed).collect();
+    let shard = shard.map(Shard::parse).transpose().map_err(scenario_error)?;
     let plan = py.detach(|| Plan::new(&file, text, &seeds)).map_err(scenario_error)?;
-    let done = interruptible(py, |stopped| catching(|| plan.run_until(&out, threads, judge, stopped)))?;
+    let done =
+        interruptible(py, |stopped| catching(|| plan.run_until(&out, shard, threads, judge, stopped)))?;
     Ok(done?.map_err(sweep_error)?.violations)
 }
 
@@ -78,13 +84,23 @@ type Told = (f64, Option<f64>, Option<f64>, usize);
 type Compared =
     (Vec<(String, String)>, String, Option<Told>, Option<Told>, Option<Told>, Option<f64>, Option<f64>);
 
-/// Whether a folder holds the table of a sweep.
+/// Checks what all processes of a sweep have run and writes it as one table; gives how many runs are missing.
 ///
 /// # Errors
-/// Why it does not.
+/// Files that do not fit together, or that cannot be written.
 #[pyfunction]
-pub fn check_results(py: Python<'_>, folder: PathBuf) -> PyResult<()> {
-    py.detach(|| Results::read(&folder)).map(drop).map_err(results_error)
+pub fn merge(py: Python<'_>, folder: PathBuf) -> PyResult<usize> {
+    py.detach(|| lightlag_lab::sweep::merge(&folder)).map(|results| results.missing).map_err(sweep_error)
+}
+
+/// The table of a folder as a Parquet file: the union of what all processes have run.
+///
+/// # Errors
+/// Why there is none.
+#[pyfunction]
+pub fn read_results<'py>(py: Python<'py>, folder: PathBuf) -> PyResult<Bound<'py, PyBytes>> {
+    let bytes = py.detach(|| Results::read(&folder).and_then(|results| results.parquet()));
+    Ok(PyBytes::new(py, &bytes.map_err(results_error)?))
 }
 
 /// Compares two tables at the points that belong together, or one at the values of an axis. `metrics`: empty for the
@@ -115,7 +131,12 @@ pub fn compare_runs(
 
 fn results(runs: Vec<Run>) -> Results {
     let row = |(point, seed, values, metrics)| Row { point, seed, values, metrics };
-    Results { build: Build::this(), scenario: String::new(), rows: runs.into_iter().map(row).collect() }
+    Results {
+        build: Build::this(),
+        scenario: String::new(),
+        rows: runs.into_iter().map(row).collect(),
+        missing: 0,
+    }
 }
 
 fn difference(made: Difference) -> Compared {

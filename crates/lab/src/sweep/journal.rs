@@ -35,16 +35,18 @@ impl Header {
 /// Every other line: a finished run. A metric without a value is null.
 #[derive(Serialize, Deserialize)]
 struct Line {
+    /// In the plan of its process.
+    point: usize,
     values: Values,
     seed: u64,
     metrics: Vec<(String, Option<f64>)>,
 }
 
 impl Line {
-    fn new(values: &Values, seed: u64, metrics: &Metrics) -> Self {
+    fn new(point: usize, values: &Values, seed: u64, metrics: &Metrics) -> Self {
         let metrics =
             metrics.iter().map(|(name, number)| (name.clone(), Some(*number).filter(|n| n.is_finite())));
-        Self { values: values.clone(), seed, metrics: metrics.collect() }
+        Self { point, values: values.clone(), seed, metrics: metrics.collect() }
     }
 }
 
@@ -89,7 +91,7 @@ impl Journal {
 
     /// Adds a finished run.
     pub(super) fn append(&mut self, job: &Job, metrics: &Metrics) -> Result<(), Error> {
-        append_line(&mut self.file, &self.path, &Line::new(&job.values, job.seed, metrics))
+        append_line(&mut self.file, &self.path, &Line::new(job.point, &job.values, job.seed, metrics))
     }
 }
 
@@ -107,7 +109,7 @@ pub(super) fn write_all(path: &Path, manifest: &Manifest, rows: &[Row]) -> Resul
     let mut bytes = Vec::new();
     append_line(&mut bytes, path, &Header::of(manifest))?;
     for row in rows {
-        append_line(&mut bytes, path, &Line::new(&row.values, row.seed, &row.metrics))?;
+        append_line(&mut bytes, path, &Line::new(row.point, &row.values, row.seed, &row.metrics))?;
     }
     Ok(replace_file(path, &bytes)?)
 }

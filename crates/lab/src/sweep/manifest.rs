@@ -47,7 +47,13 @@ impl Manifest {
     ///
     /// # Errors
     /// The folder holds runs of another sweep or program, or cannot be written.
-    pub fn join(folder: &Path, sweep: &str, build: &Build, scenario: &str, jobs: &[Job]) -> Result<Self, Error> {
+    pub fn join(
+        folder: &Path,
+        sweep: &str,
+        build: &Build,
+        scenario: &str,
+        jobs: &[Job],
+    ) -> Result<Self, Error> {
         let fresh = Self {
             sweep: sweep.to_owned(),
             version: build.version.clone(),

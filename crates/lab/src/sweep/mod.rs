@@ -1,26 +1,36 @@
 //! Many runs, on many threads, into one folder, despite failures and interruptions.
 //!
-//! A finished run is appended to `runs.jsonl` at once. Starting the same sweep again finds it there: a sweep
-//! that was killed resumes where it stopped, and ends with the bytes that an undisturbed one gives.
+//! A finished run is appended to a journal at once. Starting the same sweep again finds it there: a sweep that was killed resumes
+//! where it stopped, and ends with the bytes that an undisturbed one gives.
+//!
+//! A folder belongs to one scenario, but to no list of points and seeds: a sweep with more of them does what is missing. Several
+//! processes, on as many machines as reach the folder, each do a part, with a journal and a table of their own.
 
 mod folder;
 mod journal;
+mod manifest;
 mod plan;
+mod shard;
+mod union;
 
 use crate::results::{self, Build, Metrics, Results, Row};
 use indicatif::{ProgressBar, ProgressStyle};
-use journal::Journal;
+use journal::{Finished, Journal};
+use manifest::{Manifest, Values};
 use rayon::prelude::*;
 use serde::Serialize;
-use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::{Display, Write};
+use shard::{journal_of, table_of};
+use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 pub use journal::JOURNAL_FILE;
+pub use manifest::MANIFEST_FILE;
 pub use plan::{Plan, Swept, seed_list};
+pub use shard::Shard;
+pub use union::{merge, read};
 
 /// One run to be done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -46,7 +56,7 @@ pub struct Sweep<'a> {
     pub shard: Option<Shard>,
     /// The program that runs.
     pub build: Build,
-    /// What to run; no two with the same point and seed.
+    /// What to run; no two with the same values and seed.
     pub jobs: &'a [Job],
     /// How many runs at a time; 0 means one per core.
     pub threads: usize,
@@ -226,7 +236,7 @@ fn defined(metrics: Metrics) -> Metrics {
 
 fn check_distinct(jobs: &[Job]) -> Result<(), Error> {
     let mut seen = BTreeSet::new();
-    match jobs.iter().find(|job| !seen.insert((job.point, job.seed))) {
+    match jobs.iter().find(|job| !seen.insert((&job.values, job.seed))) {
         Some(job) => Err(Error::SeedTwice(job.seed)),
         None => Ok(()),
     }

@@ -1,6 +1,6 @@
 //! From a scenario file to the jobs of its sweep.
 
-use super::{Error, Job, Sweep};
+use super::{Error, Job, Shard, Sweep};
 use crate::results::{Build, Results, Row, write_summary};
 use crate::run::{ContactsCache, Options, run, why_nothing};
 use lightlag_scenario::{Place, Points, ScenarioFile, Seed};
@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Clone, Debug)]
 pub struct Plan {
     text: String,
+    digest: String,
     points: Points,
     jobs: Vec<Job>,
     seeds: Vec<Seed>,
@@ -49,7 +50,7 @@ impl Plan {
                 jobs.push(Job { point: index, seed, values: point.values.clone() });
             }
         }
-        Ok(Self { text: text.to_owned(), points, jobs, seeds: seeds.to_vec() })
+        Ok(Self { text: text.to_owned(), digest: file.digest(), points, jobs, seeds: seeds.to_vec() })
     }
     /// The scenario's name.
     pub fn name(&self) -> &str {
@@ -59,12 +60,12 @@ impl Plan {
     pub fn points(&self) -> &Points {
         &self.points
     }
-    /// Runs what is not yet in `out`, on this many threads (0: one per core).
+    /// Runs what is not yet in `out`, or a part of it, on this many threads (0: one per core).
     ///
     /// # Errors
     /// The folder cannot be used, or a run failed.
-    pub fn run(&self, out: &Path, threads: usize, judge: bool) -> Result<Swept, Error> {
-        self.run_until(out, threads, judge, &AtomicBool::new(false))
+    pub fn run(&self, out: &Path, shard: Option<Shard>, threads: usize, judge: bool) -> Result<Swept, Error> {
+        self.run_until(out, shard, threads, judge, &AtomicBool::new(false))
     }
     /// As [`Plan::run`], but begins no further run once `stopped` is true.
     ///
@@ -73,6 +74,7 @@ impl Plan {
     pub fn run_until(
         &self,
         out: &Path,
+        shard: Option<Shard>,
         threads: usize,
         judge: bool,
         stopped: &AtomicBool,
@@ -82,6 +84,8 @@ impl Plan {
         let sweep = Sweep {
             out,
             scenario: &self.text,
+            identity: &self.digest,
+            shard,
             build: Build::this(),
             jobs: &self.jobs,
             threads,
@@ -96,10 +100,14 @@ impl Plan {
         })?;
         let violations = results.rows.iter().filter_map(|row| row.metric("violations")).sum::<f64>() as u64;
         let nothing = self.nothing(&results, &cache);
-        if !nothing.is_empty() {
+        if !nothing.is_empty() && shard.is_none() {
             write_summary(&results, &nothing, out)?;
         }
         Ok(Swept { results, violations, nothing })
+    }
+    /// How many runs there are.
+    pub fn runs(&self) -> usize {
+        self.jobs.len()
     }
     /// Why points delivered nothing under any seed, by their first seed. Computed from the results, so that a sweep that was
     /// resumed gives the same.

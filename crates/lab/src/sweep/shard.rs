@@ -45,7 +45,10 @@ impl Shard {
 
 /// The journal of a part, or of a process that runs all.
 pub fn journal_of(shard: Option<Shard>) -> String {
-    shard.map_or_else(|| JOURNAL_FILE.to_owned(), |Shard { index, count }| format!("runs-{index}-of-{count}.jsonl"))
+    shard.map_or_else(
+        || JOURNAL_FILE.to_owned(),
+        |Shard { index, count }| format!("runs-{index}-of-{count}.jsonl"),
+    )
 }
 
 /// The table that belongs to a journal.
@@ -90,7 +93,10 @@ mod tests {
         let shard = Shard::parse("2/7").ok();
         let journal = journal_of(shard);
         assert!(is_journal(&journal) && is_journal(&journal_of(None)) && !is_journal("runs.json"));
-        assert_eq!(table_of(Path::new("out").join(journal).as_path()), Path::new("out/results-2-of-7.parquet"));
+        assert_eq!(
+            table_of(Path::new("out").join(journal).as_path()),
+            Path::new("out/results-2-of-7.parquet")
+        );
         assert!(is_table("results-2-of-7.parquet") && is_table(RESULTS_FILE) && !is_table("trace.parquet"));
     }
 }

@@ -58,7 +58,8 @@ pub fn merge(folder: &Path) -> Result<Results, Error> {
     write_summary(&results, &[], folder)?;
     drop(held);
     let table = folder.join(RESULTS_FILE);
-    let others = journals.into_iter().chain(files(folder, is_table)?).filter(|path| *path != whole && *path != table);
+    let others =
+        journals.into_iter().chain(files(folder, is_table)?).filter(|path| *path != whole && *path != table);
     for path in others {
         std::fs::remove_file(&path).map_err(|reason| Error::Disk { action: "remove", path, reason })?;
     }
@@ -67,7 +68,8 @@ pub fn merge(folder: &Path) -> Result<Results, Error> {
 
 /// Files of a folder by name, sorted.
 fn files(folder: &Path, wanted: fn(&str) -> bool) -> Result<Vec<PathBuf>, Error> {
-    let disk = |reason: io::Error| Error::Disk { action: "read the folder", path: folder.to_path_buf(), reason };
+    let disk =
+        |reason: io::Error| Error::Disk { action: "read the folder", path: folder.to_path_buf(), reason };
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(disk)? {
         let path = entry.map_err(disk)?.path();
@@ -79,11 +81,11 @@ fn files(folder: &Path, wanted: fn(&str) -> bool) -> Result<Vec<PathBuf>, Error>
     Ok(found)
 }
 
-/// The table of a journal, if nothing was added to the journal since.
+/// The table of a journal, if nothing was added to the journal since. Times are coarse: of two at once the journal counts.
 fn newer_table(journal: &Path) -> Option<PathBuf> {
     let table = table_of(journal);
     let changed = |path: &Path| -> Option<SystemTime> { std::fs::metadata(path).ok()?.modified().ok() };
-    (changed(&table)? >= changed(journal)?).then_some(table)
+    (changed(&table)? > changed(journal)?).then_some(table)
 }
 
 impl Union<'_> {
