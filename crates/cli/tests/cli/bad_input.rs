@@ -428,7 +428,10 @@ fn parts_of_sweeps_that_do_not_exist_are_refused() {
     place.write("s.toml", WALKERS);
     for shard in ["0/3", "4/3", "1", "x/2", "-1/2"] {
         let line = place.refused(&["sweep", "s.toml", "--out", "parts", "--shard", shard]);
-        assert!(line.starts_with(&format!("--shard: `{shard}` is no part; parts are written 1/7 to 7/7")), "{line}");
+        assert!(
+            line.starts_with(&format!("--shard: `{shard}` is no part; parts are written 1/7 to 7/7")),
+            "{line}"
+        );
     }
     let line = place.refused(&["merge", "parts"]);
     assert!(line.contains("name the folder of a sweep"), "{line}");

@@ -67,8 +67,12 @@ fn seven_processes_in_any_order_two_of_them_killed_give_the_bytes_of_one() {
     let place = Place::new();
     place.write("s.toml", scenario());
     place.good(&["sweep", "s.toml", "--out", "one"]);
-    let words = |shard: &str| ["sweep", "s.toml", "--out", "parts", "--threads", "1", "--shard", shard].map(str::to_owned);
-    for (index, is_killed) in [(4, false), (7, true), (1, false), (2, true), (6, false), (3, false), (5, false)] {
+    let words = |shard: &str| {
+        ["sweep", "s.toml", "--out", "parts", "--threads", "1", "--shard", shard].map(str::to_owned)
+    };
+    for (index, is_killed) in
+        [(4, false), (7, true), (1, false), (2, true), (6, false), (3, false), (5, false)]
+    {
         let shard = words(&format!("{index}/7"));
         let shard: Vec<&str> = shard.iter().map(String::as_str).collect();
         if is_killed {

@@ -104,7 +104,7 @@ pub(super) fn finished(path: &Path, manifest: &Manifest) -> Result<Finished, Err
     }
 }
 
-/// Writes a journal anew, whole or not at all.
+/// Writes a journal again, whole or not at all.
 pub(super) fn write_all(path: &Path, manifest: &Manifest, rows: &[Row]) -> Result<(), Error> {
     let mut bytes = Vec::new();
     append_line(&mut bytes, path, &Header::of(manifest))?;

@@ -12,7 +12,7 @@ pub const MANIFEST_FILE: &str = "sweep.json";
 /// The values that make a point.
 pub type Values = Vec<(String, String)>;
 
-/// Whose runs a folder holds, and which there are to be.
+/// Whose runs a folder holds, and which will be there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     sweep: String,
@@ -22,7 +22,7 @@ pub struct Manifest {
     plans: Vec<Planned>,
 }
 
-/// What one process, or several with the same scenario and seeds, are to run.
+/// What one process, or several with the same scenario and seeds, will run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Planned {
     scenario: String,
@@ -127,7 +127,7 @@ impl Manifest {
         }
         numbers
     }
-    /// How many runs there are to be.
+    /// How many runs are planned.
     pub fn runs(&self) -> usize {
         match &self.plans[..] {
             [one] => one.points.iter().map(|(_, seeds)| seeds.len()).sum(),

@@ -142,7 +142,7 @@ fn shown(values: &Values) -> String {
     if each.is_empty() { "the only point".to_owned() } else { each.join(", ") }
 }
 
-/// To the bit; what has no value is the same everywhere. A table has no trace of a figure that a run lacks.
+/// To the bit; what has no value is the same everywhere. A table has no trace of a figure that a run does not have.
 fn agree(one: &Metrics, other: &Metrics) -> bool {
     let bits = |metrics: &Metrics| -> BTreeMap<String, u64> {
         let has_value = metrics.iter().filter(|(_, number)| number.is_finite());
