@@ -110,6 +110,15 @@ pub struct RouterProperties {
     pub fixed_state: bool,
     /// The router reads the contact plan, where the scenario has one ([`super::BuildContext::plan`]).
     pub contact_plan: bool,
+    /// Transfers between nodes with this property take no time, and a bundle that is delivered vanishes everywhere at
+    /// once: an oracle, to compare with.
+    pub instant: bool,
+    /// Copies stay when their lifetime is over.
+    pub keeps_expired: bool,
+    /// How long after an arrival the node may accept what it refused: its peers then make offers again.
+    pub renews_after: Option<Duration>,
+    /// A copy is accepted and kept only where so many peers in contact hold one, from the first number to the second.
+    pub holders: Option<(u32, u32)>,
 }
 
 impl RouterProperties {
@@ -121,6 +130,10 @@ impl RouterProperties {
         records_path: false,
         fixed_state: false,
         contact_plan: false,
+        instant: false,
+        keeps_expired: false,
+        renews_after: None,
+        holders: None,
     };
 }
 
@@ -186,7 +199,7 @@ pub enum RouterEvent<'a> {
 ///    copy that a mechanism moves to a custodian is not sent by the router: neither is called.
 /// 5. The last bit has arrived: [`on_received`](Self::on_received), then the copy is stored; at the
 ///    destination [`RouterEvent::Delivered`] instead.
-/// 6. The buffer is full: [`victim`](Self::victim), before the mechanism decides.
+/// 6. The buffer is full: [`victim`](Self::victim), before the mechanism decides; then [`keeps`](Self::keeps) of its choice.
 /// 7. [`take_acknowledged`](Self::take_acknowledged) follows `ContactUp`, `PeerState`, `Delivered` and
 ///    `on_sent`.
 ///
@@ -245,6 +258,10 @@ pub trait Router: Send {
     /// The copy that the router would drop first, as advice to the mechanism; `None`: no opinion.
     fn victim(&self, _at: &Local) -> Option<BundleId> {
         None
+    }
+    /// Whether a copy must not be dropped to make room.
+    fn keeps(&self, _at: &Local, _replica: &Replica) -> bool {
+        false
     }
     /// Adds its observables for traces and plots.
     fn observe(&self, _at: &Local, _seen: &mut Observation) {}

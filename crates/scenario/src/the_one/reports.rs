@@ -38,6 +38,7 @@ pub const REPORTS: &[ReportClass] = &[
     class("EncountersVSUniqueEncountersReport", &[]),
     class("EventLogReport", &[]),
     class("InterContactTimesReport", GRANULARITY),
+    class("MessageCopyCountReport", GRANULARITY),
     class("MessageDelayReport", &[]),
     class("MessageDeliveryReport", &[]),
     class("MessageGraphvizReport", &[]),

@@ -266,8 +266,8 @@ fn every_mistake_is_one_line_with_its_place() {
         ),
         (
             "= SprayAndWaitRouter",
-            "= LifeRouter",
-            "s.txt:10: `Group.router` is `LifeRouter`, which is not supported; ",
+            "= LiveRouter",
+            "s.txt:10: `Group.router` is `LiveRouter`, which is not supported; ",
         ),
         (
             "bufferSize = 500k",

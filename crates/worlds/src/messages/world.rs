@@ -98,6 +98,8 @@ enum Event {
     Expired(BundleId),
     /// The sender hears that the peer did not keep it.
     Returned(NodeId, BundleId, NodeId),
+    /// This node may accept what it refused.
+    Renewed(NodeId),
 }
 
 struct Flight {
@@ -162,6 +164,9 @@ impl<'a, O: Observer> World<'a, O> {
         let agents: Vec<Agent> = (0..count as u32).map(|node| new_agent(setup, NodeId(node))).collect();
         let needs = |pick: fn(&Agent) -> bool| agents.iter().any(pick);
         let delayed = setup.contacts.channels.iter().any(|c| !c.delay.is_zero());
+        // What takes no time passes through many nodes at one instant.
+        let instant = needs(|agent| agent.router_properties().instant);
+        let tick = setup.rules.tick.filter(|_| !instant);
         Self {
             now: Instant::ZERO,
             ports: vec![Vec::new(); count],
@@ -175,7 +180,7 @@ impl<'a, O: Observer> World<'a, O> {
             purge_later: vec![false; count],
             queue: Queue::new(),
             replies: Replies::new(setup),
-            activation: ActivationOrder::new(setup.seed, count, setup.rules.tick, setup.rules.act_by_number),
+            activation: ActivationOrder::new(setup.seed, count, tick, setup.rules.act_by_number),
             orders: Orders::new(setup.rules.send_order, setup.seed),
             census: needs(|a| a.needs().census).then(Census::default),
             spaces: if needs(|a| a.needs().neighbours) {
@@ -349,7 +354,12 @@ impl<'a, O: Observer> World<'a, O> {
         let delay = channel.delay.at(now);
         // Control data goes ahead of the bundle on a link that it occupies.
         let begins = port.told[0].max(now);
-        let (ends, flight) = self.rules().transfer(rate, delay, transfer.size, begins);
+        let is_instant = [from, to].iter().all(|node| self.is_instant(*node)) && delay == Duration::ZERO;
+        let (ends, flight) = if is_instant {
+            (now, Duration::ZERO)
+        } else {
+            self.rules().transfer(rate, delay, transfer.size, begins)
+        };
         let end_of_contact = contact.end;
         let slot = self.vacant.pop().unwrap_or_else(|| {
             self.ongoing.push(None);
@@ -358,7 +368,7 @@ impl<'a, O: Observer> World<'a, O> {
         let left = Remaining::of(transfer.size);
         self.ongoing[slot as usize] =
             Some(Ongoing { transfer, from, started: now, ends, flight, since: begins, left });
-        if ends <= end_of_contact {
+        if ends <= end_of_contact && !is_instant {
             self.queue.schedule(ends, Event::Sent(slot));
         }
         self.occupy(from, to, slot + 1, 1);
@@ -366,6 +376,12 @@ impl<'a, O: Observer> World<'a, O> {
             self.expected[to.0 as usize].insert(transfer.id.0);
         }
         self.record(&Record::Started { from, to, id: transfer.id });
+        if is_instant {
+            self.finish(slot);
+        }
+    }
+    fn is_instant(&self, node: NodeId) -> bool {
+        self.agents[node.0 as usize].router_properties().instant
     }
     /// Marks the link and both radios: busy with `slot` (+1), or free (0, -1).
     fn occupy(&mut self, from: NodeId, to: NodeId, slot: u32, change: i32) {
@@ -391,6 +407,7 @@ impl<'a, O: Observer> World<'a, O> {
                     self.on_change(to);
                 }
                 Event::Expired(id) => self.expire(id),
+                Event::Renewed(node) => self.on_change(node),
                 Event::Returned(from, id, to) => self.agents[from.0 as usize].returned(self.now, id, to),
                 Event::Sent(slot) => {
                     if let Some(ongoing) = self.ongoing[slot as usize].as_ref().filter(|o| o.ends == self.now)
@@ -467,6 +484,11 @@ impl<'a, O: Observer> World<'a, O> {
                     census.on_copied(id, to, kind == TransferKind::Replication);
                 }
                 self.record(&Record::Stored { from, to, id, started });
+                if let Some(after) = self.agents[to.0 as usize].router_properties().renews_after {
+                    let at = self.now.saturating_add(after);
+                    let at = self.rules().tick.map_or(at, |tick| at.round_up(tick));
+                    self.queue.schedule(at, Event::Renewed(to));
+                }
             }
             BundleArrival::Delivered { first } => {
                 if let Some(census) = &mut self.census {
@@ -475,6 +497,9 @@ impl<'a, O: Observer> World<'a, O> {
                 self.record(&Record::Delivered { from, to, id, started, hops, first });
                 if first && self.receipts {
                     self.flood_receipt(to, id);
+                }
+                if first && self.is_instant(to) {
+                    self.forget_everywhere(id);
                 }
                 if first {
                     self.tell_router_state(to);
@@ -487,6 +512,35 @@ impl<'a, O: Observer> World<'a, O> {
             }
         }
         self.publish(to);
+    }
+
+    /// Every node with an oracle learns that a bundle is delivered.
+    fn forget_everywhere(&mut self, id: BundleId) {
+        let created = self.created_at(id);
+        for node in (0..self.agents.len() as u32).map(NodeId) {
+            if self.is_instant(node) {
+                self.agents[node.0 as usize].learn_receipt(self.now, id, created);
+                self.flush_change(node);
+            }
+        }
+    }
+    /// Copies of which too few or too many peers hold one are deleted, where the router wants it.
+    fn keep_among(&mut self, node: NodeId) {
+        let index = node.0 as usize;
+        let wants = self.agents[index].router_properties().holders.is_some();
+        if !wants || self.ports[index].is_empty() || !self.can_take_part(node) {
+            return;
+        }
+        let agents = &mut self.agents;
+        let held: Vec<BundleId> = agents[index].store().heads().iter().map(|head| head.id).collect();
+        let holders = |id: &BundleId| {
+            let peers = self.ports[index].iter().map(|port| port.peer.0 as usize);
+            peers.filter(|&peer| agents[peer].store().contains(*id)).count() as u32
+        };
+        let counts: std::collections::BTreeMap<BundleId, u32> =
+            held.iter().map(|id| (*id, holders(id))).collect();
+        agents[index].keep_among(self.now, |id| counts.get(&id).copied().unwrap_or(0));
+        self.flush_change(node);
     }
 
     // --- activations ------------------------------------------------------------------------------
@@ -534,7 +588,11 @@ impl<'a, O: Observer> World<'a, O> {
             if !self.spaces.is_empty() {
                 self.reclaim(node);
             }
+            let was_free = self.can_take_part(node);
             while self.can_take_part(node) && self.start_next(node) {}
+            if was_free {
+                self.keep_among(node);
+            }
             // Last, so that a released node that is busy again is not offered to others.
             self.settle_released();
         }

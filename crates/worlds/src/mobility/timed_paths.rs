@@ -24,6 +24,7 @@ pub fn at_ticks(
 ) -> Result<Arc<[Fix]>, MobilityError> {
     let clock = Clock::new(tick, Duration::ZERO, &[])?;
     let mut walker = Walker { clock, tick_s: tick.as_secs_f64(), step: 0, at: Point::default(), active };
+    let half = Duration::from_nanos(tick.as_nanos() / 2);
     let mut track = TrackBuilder::default();
     let paths: Vec<&[Timed]> = paths.iter().map(Vec::as_slice).filter(|path| !path.is_empty()).collect();
     if let Some(first) = paths.first() {
@@ -35,7 +36,8 @@ pub fn at_ticks(
         walker.step = step;
         if walker.at != path[0].1 {
             walker.at = path[0].1;
-            track.jump(walker.clock.tick(step), walker.at);
+            // Between two ticks, so that it meets nobody as it goes there.
+            track.jump(walker.clock.tick(step).saturating_add(half), walker.at);
         }
         if !walker.follow(path, &mut track) {
             break;
@@ -80,7 +82,10 @@ impl Walker<'_> {
         loop {
             let Some(step) = self.first_active(self.step, f64::NEG_INFINITY) else { return false };
             self.step = step;
-            track.go(self.clock.tick(step), self.at);
+            let now = self.clock.tick(step);
+            if track.last().is_none_or(|last| last.at < now) {
+                track.go(now, self.at);
+            }
             let speed_m_per_s = speed(path, next);
             let mut left_m = self.tick_s * speed_m_per_s;
             let mut far_m = self.at.distance(path[next].1);

@@ -172,7 +172,8 @@ fn gbsd_keeps_the_only_copy_of_a_bundle_where_the_oldest_would_go_for_a_second_c
 #[test]
 fn baselines_of_the_literature_run_with_every_router_and_repeat_themselves() {
     for mechanism in ["gbsd", "smart_dtn_cc"] {
-        for router in routers::TABLE {
+        // Who is passive delivers nothing.
+        for router in routers::TABLE.iter().filter(|router| router.name != "passive") {
             let run = || {
                 let mut net = Net::new(5).buffer(200_000).lifetime_s(600.0);
                 (net.mechanism, net.router) = (mechanism, router.name);

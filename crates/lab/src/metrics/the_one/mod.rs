@@ -5,6 +5,7 @@
 
 mod clock;
 mod contacts;
+mod copies;
 mod encounters;
 mod java;
 mod messages;
@@ -115,6 +116,7 @@ impl Report {
             "EncountersVSUniqueEncountersReport" => ("", Box::new(Encounters::new(Form::Both))),
             "EventLogReport" => ("", Box::new(network::EventLog::default())),
             "InterContactTimesReport" => ("", Box::new(contacts::ContactTimes::new(true))),
+            "MessageCopyCountReport" => ("", Box::new(copies::CopyCount::new(&desk))),
             "MessageDelayReport" => {
                 ("# messageDelay  cumulativeProbability\n", Box::new(messages::MessageDelay::default()))
             }

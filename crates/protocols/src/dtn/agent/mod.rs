@@ -354,6 +354,19 @@ impl Agent {
         self.router.on_event(&local!(self, now, None), &RouterEvent::ContactUp { peer, state });
         self.remove_acknowledged(now);
     }
+    /// What never changes for its router.
+    #[inline]
+    pub fn router_properties(&self) -> &RouterProperties {
+        &self.properties
+    }
+    /// Deletes the copies that are not being sent and of which not so many peers in contact hold one as the router wants
+    /// ([`RouterProperties::holders`]).
+    pub fn keep_among(&mut self, now: Instant, holders: impl Fn(BundleId) -> u32) {
+        let Some((least, most)) = self.properties.holders else { return };
+        let lonely = |id: &BundleId| !(least..=most).contains(&holders(*id));
+        let gone: Vec<BundleId> = self.store.heads().iter().map(|head| head.id).filter(lonely).collect();
+        gone.into_iter().for_each(|id| self.delete_idle(now, id, DropReason::Overflow));
+    }
     /// Whether peers in contact must get the router's state whenever it changes.
     pub fn reports_changes(&self) -> bool {
         !self.properties.fixed_state
@@ -492,12 +505,15 @@ impl Agent {
     }
     /// Deletes the copy of `id` if its lifetime is over and it is not being sent.
     pub fn expire(&mut self, now: Instant, id: BundleId) {
-        if self.store.get(id).is_some_and(|r| r.bundle.expires <= now) {
+        if self.store.get(id).is_some_and(|r| r.bundle.expires <= now) && !self.properties.keeps_expired {
             self.delete_idle(now, id, DropReason::Expired);
         }
     }
     /// Deletes every copy whose lifetime is over and that is not being sent.
     pub fn purge(&mut self, now: Instant) {
+        if self.properties.keeps_expired {
+            return;
+        }
         let over: Vec<BundleId> =
             self.store.replicas().iter().filter(|r| r.bundle.expires <= now).map(|r| r.bundle.id).collect();
         over.into_iter().for_each(|id| self.delete_idle(now, id, DropReason::Expired));

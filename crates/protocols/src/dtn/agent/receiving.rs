@@ -78,6 +78,10 @@ impl Agent {
             let at = local!(self, now, census);
             let preferred = self.router.victim(&at);
             match self.mechanism.make_room(&at, incoming, preferred) {
+                // The router has the last word.
+                BufferDecision::Drop(id) if self.store.get(id).is_some_and(|r| self.router.keeps(&at, r)) => {
+                    return Err(Some(Refusal::NoSpace));
+                }
                 BufferDecision::Drop(id) => {
                     let before = self.store.used();
                     self.delete_idle(now, id, DropReason::Overflow);
