@@ -97,6 +97,8 @@ class Horizon:
         return octaves(from_octaves(self.mean)) - octaves(left)
 
 
+# Free share of the buffer at which drops are forgotten.
+RELIEVED = 0.5
 # Difference in copies, for each hop of the copy to be moved, that an incoming bundle must exceed.
 MOVED = 0.1
 
@@ -172,10 +174,17 @@ class CopyValue(lightlag.Mechanism):
 
     def admit(self, at: Local, replica: Replica, sender: int) -> Refusal | None:
         """Refuses what was dropped here before, and remembers the rest for `make_room`."""
+        self.forget_drops_if_relieved(at)
         if replica.destination != at.node and replica.id in self.dropped:
             return Refusal.DROPPED_BEFORE
         self.offered = (replica.id, sender, self.copied(Mark.of(replica)))
         return None
+
+    def forget_drops_if_relieved(self, at: Local) -> None:
+        """Where half the buffer is free, the load that caused the drops has passed."""
+        if self.order and at.store.free >= RELIEVED * at.store.capacity:
+            while self.order:
+                self.dropped.discard(self.order.popleft())
 
     def refused_ids(self) -> RefusedIds:
         """What was dropped here."""
@@ -207,10 +216,14 @@ class CopyValue(lightlag.Mechanism):
     def on_receipt(self, at: Local, id: int, created_ns: int) -> None:
         """The age of what is delivered sets the horizon."""
         self.ages.on_delivery(at.now_ns - created_ns)
+        self.forget_drops_if_relieved(at)
 
     def on_dropped(self, at: Local, bundle: Bundle, reason: DropReason) -> None:
         """The newest drops are remembered."""
-        if reason != DropReason.OVERFLOW or self.memory == 0 or bundle.id in self.dropped:
+        if reason != DropReason.OVERFLOW:
+            self.forget_drops_if_relieved(at)
+            return
+        if self.memory == 0 or bundle.id in self.dropped:
             return
         self.dropped.add(bundle.id)
         self.order.append(bundle.id)

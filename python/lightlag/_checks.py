@@ -20,9 +20,13 @@ def seed(given: object) -> int | None:
     return None if given is None else _whole("seed", "seed", given, SEED_MAX)
 
 
-def bundle(given: object) -> int | None:
-    """The number of a bundle."""
-    return None if given is None else _whole("bundle", "number of a bundle", given, BUNDLE_MAX)
+def bundle(given: object) -> int | str | None:
+    """The number of a bundle, or its name."""
+    return (
+        given
+        if given is None or isinstance(given, str)
+        else _whole("bundle", "number of a bundle", given, BUNDLE_MAX)
+    )
 
 
 def seeds(given: Iterable[object]) -> list[int | None]:

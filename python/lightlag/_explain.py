@@ -30,7 +30,7 @@ def explain(
     run: Scenario | Point | str | os.PathLike[str],
     seed: int | None = None,
     *,
-    bundle: int | None = None,
+    bundle: int | str | None = None,
     lost: bool = False,
     why: bool = False,
 ) -> Explanation:
@@ -40,7 +40,8 @@ def explain(
         run: A scenario, which is run again with its seed; or a trace that ``run(trace=...)`` wrote, or a
             folder with one.
         seed: Seed of the run; by default the scenario's first. A trace has its own.
-        bundle: Explain the life of the bundle of this number, counted from 0.
+        bundle: Explain the life of the bundle of this number, counted from 0, or of this name. A trace has
+            numbers only.
         lost: Explain which bundles were lost: by cause, size, destination, time and node.
         why: Explain the figures behind each cause.
 

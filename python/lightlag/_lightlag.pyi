@@ -426,7 +426,7 @@ class Advice:
 # --- the lab -----------------------------------------------------------------------------------
 
 class Asked(TypedDict):
-    bundle: int | None
+    bundle: int | str | None
     lost: bool
     why: bool
 

@@ -30,6 +30,7 @@ def test_a_trace_gives_what_the_run_gives(walk: lightlag.Scenario, tmp_path: Pat
     assert life == lightlag.explain(walk, seed=3, bundle=5)
     assert life.figures["bundle"] == 5
     assert life.text.startswith("Bundle 5, ")
+    assert lightlag.explain(walk, seed=3, bundle="mail_6") == life, "names count from 1, as in The ONE"
 
 
 def test_what_cannot_be_explained_is_one_line(walk: lightlag.Scenario, tmp_path: Path) -> None:
@@ -37,6 +38,8 @@ def test_what_cannot_be_explained_is_one_line(walk: lightlag.Scenario, tmp_path:
         (lambda: lightlag.explain(walk, lost=True, why=True), "exclude each other"),
         (lambda: lightlag.explain(walk, bundle=-1), "is no number of a bundle"),
         (lambda: lightlag.explain(walk, bundle=10**6), "bundle 1000000 was not created"),
+        (lambda: lightlag.explain(walk, bundle="X1"), "there is no bundle `X1`; name one, as "),
+        (lambda: lightlag.explain(tmp_path, bundle="mail_6"), "a trace numbers its bundles"),
         (lambda: lightlag.explain(tmp_path / "missing.parquet"), "missing.parquet"),
         (lambda: lightlag.explain(tmp_path, seed=1), "a trace is of one run"),
         (lambda: lightlag.explain(cast("str", 7)), "is no scenario"),

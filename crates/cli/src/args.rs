@@ -126,9 +126,9 @@ pub struct Explain {
     /// .jsonl, or their folder)
     #[arg(required = true, value_name = "RUN")]
     pub files: Vec<PathBuf>,
-    /// The life of one bundle, in sentences, by its number from 0
-    #[arg(long, value_name = "ID", conflicts_with_all = ["lost", "why"], allow_negative_numbers = true, value_parser = number)]
-    pub bundle: Option<u32>,
+    /// The life of one bundle, in sentences, by its number from 0 or, of a scenario, by its name
+    #[arg(long, value_name = "ID", conflicts_with_all = ["lost", "why"], allow_hyphen_values = true)]
+    pub bundle: Option<String>,
     /// Which bundles were lost: causes, sizes, destinations, times, nodes
     #[arg(long, conflicts_with = "why")]
     pub lost: bool,
@@ -304,7 +304,7 @@ pub struct Transfer {
 }
 
 /// How fast what is sent may leave, and in what packets.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct Pacing {
     /// Sending: rate of the contact plan, as "100 Mbit/s" [default: found by probing; bundles over udp: 1 Mbit/s]
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
@@ -495,10 +495,6 @@ fn seed(text: &str) -> Result<u64, String> {
 
 fn whole(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| "it is a whole number from 0 on".to_owned())
-}
-
-fn number(text: &str) -> Result<u32, String> {
-    text.parse().map_err(|_| "it is the number of a bundle, from 0 on".to_owned())
 }
 
 /// More threads than any machine has cores.

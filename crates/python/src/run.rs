@@ -6,7 +6,7 @@ use lightlag_capture::Where;
 use lightlag_lab::explain::{self, Asked, Explanation};
 use lightlag_lab::metrics::Number;
 use lightlag_lab::run::{self, ContactsCache, Options};
-use lightlag_scenario::{Scenario, Seed};
+use lightlag_scenario::{Error, Place, Scenario, Seed};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -45,19 +45,28 @@ pub fn run(py: Python<'_>, scenario: &Scenario, seed: Seed, wanted: Wanted) -> P
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct AskedOf {
-    bundle: Option<u32>,
+    bundle: Option<BundleKey>,
     lost: bool,
     why: bool,
 }
 
-impl From<AskedOf> for Asked {
-    fn from(asked: AskedOf) -> Self {
-        match asked {
-            AskedOf { bundle: Some(id), .. } => Self::Bundle(id),
-            AskedOf { lost: true, .. } => Self::Lost,
-            AskedOf { why: true, .. } => Self::Why,
-            _ => Self::Summary,
-        }
+/// Which bundle.
+#[derive(FromPyObject)]
+enum BundleKey {
+    Number(u32),
+    Name(String),
+}
+
+impl AskedOf {
+    /// What that is; `named` finds the number of a bundle.
+    fn resolved(self, named: impl FnOnce(&str) -> PyResult<u32>) -> PyResult<Asked> {
+        Ok(match self {
+            Self { bundle: Some(BundleKey::Number(id)), .. } => Asked::Bundle(id),
+            Self { bundle: Some(BundleKey::Name(name)), .. } => Asked::Bundle(named(&name)?),
+            Self { lost: true, .. } => Asked::Lost,
+            Self { why: true, .. } => Asked::Why,
+            _ => Asked::Summary,
+        })
     }
 }
 
@@ -73,7 +82,9 @@ fn explained(made: lightlag_scenario::Result<Explanation>) -> PyResult<Explained
 ///
 /// # Errors
 /// What is wrong with the scenario, or the exception of a hook.
-pub fn explain(py: Python<'_>, scenario: &Scenario, seed: Seed, asked: Asked) -> PyResult<Explained> {
+pub fn explain(py: Python<'_>, scenario: &Scenario, seed: Seed, asked: AskedOf) -> PyResult<Explained> {
+    let asked =
+        asked.resolved(|name| explain::bundle_of_name(scenario, seed, name).map_err(scenario_error))?;
     explained(py.detach(|| catching(|| explain::of_run(scenario, seed, &CACHE, asked, None)))?)
 }
 
@@ -83,7 +94,11 @@ pub fn explain(py: Python<'_>, scenario: &Scenario, seed: Seed, asked: Asked) ->
 /// What is wrong with it.
 #[pyfunction]
 pub fn explain_trace(py: Python<'_>, path: PathBuf, asked: AskedOf) -> PyResult<Explained> {
-    let asked = asked.into();
+    let place = Place::File(path.display().to_string().as_str().into());
+    let asked = asked.resolved(|_| {
+        let error = Error::new(&place, "bundle: a trace numbers its bundles", "give a number, from 0 on");
+        Err(scenario_error(error))
+    })?;
     explained(py.detach(|| explain::of_trace(&path, asked)))
 }
 

@@ -129,6 +129,6 @@ impl Point {
     }
     /// Runs it and explains the run: text and JSON.
     fn explain(&self, py: Python<'_>, number: Option<u64>, asked: AskedOf) -> PyResult<Explained> {
-        crate::run::explain(py, &self.0.scenario, seed(number), asked.into())
+        crate::run::explain(py, &self.0.scenario, seed(number), asked)
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 #[rustfmt::skip]
 pub const LIST_KEYS: &[&str] = &[
     "seeds", "rows", "events", "delays", "maps", "allowed", "points_of_interest", "chances", "steps", "rates", "active",
-    "moves", "replies",
+    "moves", "replies", "files", "offsets",
 ];
 
 /// More points than anyone means to run.

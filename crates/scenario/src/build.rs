@@ -75,7 +75,8 @@ impl Seeded<'_> {
         if self.network.moves() {
             links.extend(self.met()?);
         }
-        links.sort_by_key(|link| (link.start, link.a, link.b, link.end));
+        // A link is large: it is moved once.
+        links.sort_by_cached_key(|link| (link.start, link.a, link.b, link.end));
         self.network.check_overlap(&links)?;
         Ok(contacts(links))
     }

@@ -12,8 +12,6 @@ use thiserror::Error;
 pub enum Place {
     /// In a line of a file, counted from one.
     Line(Arc<str>, u32),
-    /// In a line of a file, at this byte of the file: one value of several in a line.
-    At(Arc<str>, u32, u32),
     /// In a file as a whole.
     File(Arc<str>),
     /// On the command line, as the value of this key.
@@ -25,7 +23,7 @@ pub enum Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Line(file, line) | Self::At(file, line, _) => write!(f, "{file}:{line}"),
+            Self::Line(file, line) => write!(f, "{file}:{line}"),
             Self::File(file) => write!(f, "{file}"),
             Self::Set(key) => write!(f, "--set {key}"),
             Self::Option(name) => write!(f, "--{name}"),
@@ -52,27 +50,8 @@ pub struct Error {
     pub what: String,
     /// What would be right.
     pub right: String,
-    /// What would mend it, where more can be read then.
-    pub mending: Option<Box<Mending>>,
     /// Further errors, sorted by place.
     pub more: Vec<Error>,
-}
-
-/// A change of a table by which an error is gone, and others may show.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Mending {
-    /// A key is taken out.
-    Remove {
-        /// The key that was probably meant.
-        meant: Option<String>,
-    },
-    /// A key is added.
-    Add {
-        /// The key.
-        key: String,
-        /// A value as TOML writes it.
-        example: String,
-    },
 }
 
 /// More errors than anyone corrects at a time.
@@ -81,7 +60,7 @@ const ERRORS_SHOWN: usize = 20;
 impl fmt::Display for Error {
     /// A line for each error; one that stands for the rest where there are many.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { place, what, right, more, .. } = self;
+        let Self { place, what, right, more } = self;
         write!(f, "{place}: {what}; {right}")?;
         for Self { place, what, right, .. } in more.iter().take(ERRORS_SHOWN - 1) {
             write!(f, "\n{place}: {what}; {right}")?;
@@ -103,14 +82,8 @@ impl Error {
             place: place.clone(),
             what: one_line(what.as_ref()),
             right: one_line(right.as_ref()),
-            mending: None,
             more: Vec::new(),
         }
-    }
-    /// The same, with what would mend it.
-    #[must_use]
-    pub fn mended_by(self, mending: Mending) -> Self {
-        Self { mending: Some(Box::new(mending)), ..self }
     }
     /// One error that holds all of these, sorted by place, without duplicates; `None` without errors.
     pub fn all(errors: impl IntoIterator<Item = Self>) -> Option<Self> {

@@ -48,9 +48,6 @@ enum Content {
 /// Bytes of a scenario or of settings. TOML takes about 30 times as much memory when it is read.
 const TEXT_BYTES_MAX: usize = 8 << 20;
 
-/// Further points of a sweep whose errors are looked for, where one has an error.
-const POINTS_CORRECTED: usize = 30;
-
 /// One experiment of a sweep.
 #[derive(Clone, Debug)]
 pub struct Point {
@@ -142,6 +139,20 @@ pub fn notes<'a>(points: impl IntoIterator<Item = &'a Point>) -> Vec<String> {
     notes
 }
 
+/// Whether a text has a line such as `Scenario.name = x`, or nothing at all. Traces and other tables have none.
+fn sets_something(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    let lines =
+        || text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', '!']));
+    let sets = |line: &str| {
+        let end = line.find(|c: char| c.is_whitespace() || "=:".contains(c)).unwrap_or(line.len());
+        let (key, rest) = line.split_at(end);
+        let is_name = key.starts_with(|c: char| c.is_ascii_alphabetic()) && !key.contains([',', ';']);
+        is_name && (key.contains('.') || rest.trim_start().starts_with(['=', ':']))
+    };
+    lines().next().is_none() || lines().any(sets)
+}
+
 impl ScenarioFile {
     /// Reads a TOML file, or one or several files of The ONE's settings, of which later ones
     /// override earlier ones. A file whose name ends in `.toml` is TOML; another is TOML if it
@@ -179,6 +190,12 @@ impl ScenarioFile {
             return Place::File(name.as_str().into()).refuse(
                 "a TOML file stands among several files",
                 "name one TOML file alone; only The ONE's settings have layers",
+            );
+        }
+        if let Some((name, ..)) = texts.iter().find(|text| !sets_something(&text.2)) {
+            return Place::File(name.as_str().into()).refuse(
+                "it is neither a scenario in TOML nor The ONE's settings, as no line sets a key",
+                "name such a file; a recorded trace is named in one, as `contacts.c = { kind = \"intervals\", file = \"NAME\" }`",
             );
         }
         let below = Path::new(DEFAULTS);
@@ -278,7 +295,7 @@ impl ScenarioFile {
     /// ONE's settings one for each run index of the longest `[a; b; c]`.
     ///
     /// # Errors
-    /// All errors, as far as they can be found; of a sweep, those of some points. A mechanism that refuses its
+    /// The first error of any of them; of The ONE's settings, all errors. A mechanism that refuses its
     /// router is an error only where it is alone; in a sweep such points are skipped.
     pub fn points(&self) -> Result<Points> {
         match &self.content {
@@ -320,34 +337,13 @@ impl ScenarioFile {
         };
         let choices = axes::expand(tree)?;
         let mut sweep = toml_file::Sweep::of(choices.len());
-        let mut read = |choice: Choice| {
+        let read = |choice: Choice| {
             let tree = tree::substitute(&choice.tree)?;
-            let outcome = toml_file::corrected(&tree, name, &context)?;
+            let outcome = toml_file::scenario(&tree, name, &context)?;
             sweep.add(&tree.place, &outcome, Limits::read(&toml_file::Section::open(&tree, "")?)?)?;
             Ok((choice.values, outcome))
         };
-        let (mut points, mut errors) = (Vec::new(), Vec::new());
-        let mut rest = choices.into_iter();
-        for choice in rest.by_ref() {
-            match read(choice) {
-                Ok(point) => points.push(point),
-                Err(error) => {
-                    errors.push(error);
-                    break;
-                }
-            }
-        }
-        if errors.is_empty() {
-            return Points::new(points);
-        }
-        // Other points may have other errors.
-        errors.extend(rest.take(POINTS_CORRECTED).filter_map(|choice| read(choice).err()));
-        let each = |error: Error| {
-            let more = error.more.clone();
-            [Error { more: Vec::new(), ..error }].into_iter().chain(more)
-        };
-        let all: Vec<Error> = errors.into_iter().flat_map(each).collect();
-        Err(Error::all(all.clone()).unwrap_or_else(|| all[0].clone()))
+        Points::new(choices.into_iter().map(read).collect::<Result<_>>()?)
     }
 }
 
@@ -395,4 +391,32 @@ fn is_toml(path: &Path, bytes: &[u8]) -> bool {
     }
     let table = std::str::from_utf8(bytes).ok().and_then(|text| toml::de::DeTable::parse(text).ok());
     table.is_some_and(|table| table.get_ref().contains_key("nodes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trace_is_no_scenario_and_says_so_in_a_line() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in [
+            ("contacts.dat", "1\t2\t3\t4\t1\t0\n"),
+            ("conn.txt", "12.5 CONN 3 4 up\n"),
+            ("walk.csv", "time,id,lat.deg,lon\n1,2,3,4\n"),
+            ("walk.gpx", "<?xml version=\"1.0\"?>\n<gpx>\n<trkpt lat=\"1\" lon=\"2\"/></gpx>\n"),
+        ] {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            let wrong = ScenarioFile::read(&[&path]).map(drop).unwrap_err().to_string();
+            let start =
+                format!("{}: it is neither a scenario in TOML nor The ONE's settings", path.display());
+            assert!(wrong.starts_with(&start) && wrong.lines().count() == 1, "{wrong}");
+        }
+        for text in
+            ["", "# later\n", "Scenario.name x\n", "a = b\n", "Scenario.endTime: 5\n", "1 2\nGroup.x=1\n"]
+        {
+            assert!(sets_something(text.as_bytes()), "{text}");
+        }
+    }
 }

@@ -15,7 +15,14 @@ const ALL_BYTES_MAX: u64 = 4 * FILE_BYTES_MAX;
 
 /// Files that have been read.
 #[derive(Debug, Default)]
-pub struct Files(Mutex<BTreeMap<PathBuf, Arc<[u8]>>>);
+pub struct Files(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    files: BTreeMap<PathBuf, Arc<[u8]>>,
+    /// Of all together.
+    bytes: u64,
+}
 
 impl Files {
     /// The bytes of a file that is named at `place`.
@@ -24,16 +31,16 @@ impl Files {
     /// If it cannot be read or is too large.
     pub fn read(&self, path: &Path, place: &Place) -> Result<Arc<[u8]>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(bytes) = known.get(path) {
+        if let Some(bytes) = known.files.get(path) {
             return Ok(bytes.clone());
         }
         let bytes: Arc<[u8]> = read(path, place)?.into();
-        let all = known.values().map(|bytes| bytes.len() as u64).sum::<u64>() + bytes.len() as u64;
-        if all > ALL_BYTES_MAX {
+        known.bytes = known.bytes.saturating_add(bytes.len() as u64);
+        if known.bytes > ALL_BYTES_MAX {
             let what = "the files of the scenario have more than 1 GiB in all";
             return place.refuse(what, "leave out what the run does not need");
         }
-        known.insert(path.to_owned(), bytes.clone());
+        known.files.insert(path.to_owned(), bytes.clone());
         Ok(bytes)
     }
 }
@@ -53,7 +60,7 @@ pub fn read(path: &Path, place: &Place) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The first bytes of a file that is named at `place`, `most` at most.
+/// The first bytes of a file that is named at `place`, `most` at most; of one whose name ends in `.gz`, of what was compressed.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -65,8 +72,13 @@ pub fn read_within(path: &Path, place: &Place, most: u64) -> Result<Vec<u8>> {
             "name a file that can be read",
         )
     };
-    let mut bytes = Vec::new();
-    open(path).map_err(failed)?.take(most).read_to_end(&mut bytes).map_err(failed)?;
+    let (mut bytes, file) = (Vec::new(), open(path).map_err(failed)?);
+    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz")) {
+        flate2::read::MultiGzDecoder::new(file).take(most).read_to_end(&mut bytes)
+    } else {
+        file.take(most).read_to_end(&mut bytes)
+    }
+    .map_err(failed)?;
     Ok(bytes)
 }
 
@@ -107,6 +119,21 @@ pub fn locate(name: &str, folders: &[PathBuf]) -> PathBuf {
     places().find(|path| path.is_file()).or_else(|| places().next()).unwrap_or_else(|| PathBuf::from(name))
 }
 
+/// A key that sorts names as people do: `day2` before `day10`.
+pub fn in_order(name: &str) -> Vec<(String, u128, usize)> {
+    let mut parts = Vec::new();
+    let mut rest = name;
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
+        let (word, number) = rest.split_at(digits);
+        let end = number.find(|c: char| !c.is_ascii_digit()).unwrap_or(number.len());
+        // Of two equal numbers the one with fewer zeros before it is first.
+        parts.push((word.to_owned(), number[..end].parse().unwrap_or(u128::MAX), end));
+        rest = &number[end..];
+    }
+    parts
+}
+
 /// A name that makes a file or a folder, and one that stays where it is put.
 ///
 /// # Errors
@@ -125,11 +152,12 @@ pub fn check_file_name(name: &str) -> std::result::Result<(), Wrong> {
 /// File systems take 255 bytes; reports add the name of their class.
 const NAME_BYTES_MAX: usize = 150;
 
-/// Bytes as text.
+/// Bytes as text, without the mark that some programs put before it.
 ///
 /// # Errors
 /// At the first line that is not UTF-8.
 pub fn utf8<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     std::str::from_utf8(bytes).map_err(|error| {
         let line = bytes[..error.valid_up_to()].iter().filter(|&&b| b == b'\n').count() + 1;
         let place = Place::Line(file.into(), u32::try_from(line).unwrap_or(u32::MAX));
@@ -155,6 +183,25 @@ mod tests {
         let error = read(&path, &Place::File("x".into())).unwrap_err();
         std::fs::remove_file(&path).unwrap();
         assert!(error.what.ends_with("is larger than 256 MiB"), "{error}");
+    }
+
+    #[test]
+    fn compressed_files_are_read_within_the_same_limit() {
+        use std::io::Write;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.dat.gz");
+        let mut to = flate2::write::GzEncoder::new(File::create(&path).unwrap(), flate2::Compression::fast());
+        to.write_all(b"0 1 2\n").unwrap();
+        to.finish().unwrap();
+        let place = Place::File("x".into());
+        assert_eq!(read(&path, &place).unwrap(), b"0 1 2\n");
+        let mut to = flate2::write::GzEncoder::new(File::create(&path).unwrap(), flate2::Compression::fast());
+        let zeros = vec![0; 1 << 20];
+        (0..=FILE_BYTES_MAX >> 20).for_each(|_| to.write_all(&zeros).unwrap());
+        to.finish().unwrap();
+        assert!(read(&path, &place).unwrap_err().what.ends_with("is larger than 256 MiB"));
+        std::fs::write(&path, "0 1 2\n").unwrap();
+        assert!(read(&path, &place).unwrap_err().what.contains("cannot read"));
     }
 
     #[test]

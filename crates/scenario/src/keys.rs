@@ -206,6 +206,11 @@ keys! {
     CONTACTS {
         kind: Word(&["table", "the_one", "ion", "intervals", "sightings", "positions"]), "Format of the file. Links of `the_one` without a rate have that of their nodes' radios.";
         file: Text, "The file, relative to the scenario's folder.";
+        files: Any(&[Text, List(&Text)]), "Files of one trace in place of `file`; `*` in a name stands for any text.";
+        offsets: List(&TIME), "Times added to those of each of `files`.";
+        every: TIME, "In place of `offsets`: each of `files` begins this much after the one before it.";
+        skip_lines: Whole(0, 1_000_000), "Lines at the start of each file of a trace that are not read.";
+        devices: Word(&["tracks", "files"]), "What is a device of GPX files. Default: the tracks of one file, or else the files.";
         rows: List(&Table(ROW)), "Contacts in place of a file.";
         rate: RATE, "Rate of contacts that state none.";
         delay: TIME, "One-way light time of contacts that state none.";
@@ -213,8 +218,8 @@ keys! {
         pairs: Named(WAY), "Rate and delay of pairs: `\"A B\"` both directions, `\"A -> B\"` one.";
         first_id: Whole(0, 4_294_967_295), "Number in the file of the scenario's first node.";
         unknown_nodes: Word(&["error", "skip"]), "What to do with contacts of unknown nodes.";
-        origin: FREE, "Instant of the file at which the run starts, or `first`: that of the first contact.";
-        columns: FREE, "Columns of a trace, `-` for one that is not read: `a b start end`, `a b start duration`, `time a b`, `time node x y`, `node time lat lon`.";
+        origin: FREE, "Instant of the file at which the run starts, such as `2008-02-02 07:00:00`, or `first`: that of the first contact.";
+        columns: FREE, "Columns of a trace, `-` for one that is not read: `a b start end`, `a b start duration`, `time a b`, `time node x y`, `node date time lat lon`. Default: those that a header names.";
         unit: TIME, "Unit of the instants of a trace. Default: 1 s.";
         sighting: TIME, "How long a sighting without a duration lasts. Default: the scan interval that the trace shows.";
         ids: FREE, "Devices of a trace in the order of the nodes, or `all`: all of the file, sorted.";

@@ -6,7 +6,7 @@
 //! contacts, does not depend on traffic and algorithms; compute it once for each [`Seeded::contacts_key`] with
 //! [`Seeded::contacts`] and pass it to [`Seeded::setup`].
 //!
-//! Every error is a line, `FILE:LINE: what is wrong; what would be right`; a scenario brings all of its errors at once.
+//! Every error is a line, `FILE:LINE: what is wrong; what would be right`; settings of The ONE bring all of theirs at once.
 //!
 //! ```
 //! use lightlag_scenario::{Catalogue, ScenarioFile};

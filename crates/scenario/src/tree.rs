@@ -78,24 +78,16 @@ impl Node {
 /// Reads a document.
 ///
 /// # Errors
-/// Its syntax errors.
+/// Its first syntax error.
 pub fn parse(file: &str, text: &str) -> Result<Node> {
     let reader = Reader::new(file, text);
     match DeTable::parse(text) {
         Ok(document) => {
             Ok(Node { place: reader.place(0), value: Value::Table(reader.table(document.get_ref())?) })
         }
-        Err(first) => {
-            let error = |error: &toml::de::Error| {
-                let at = error.span().map_or(text.len(), |span| span.start);
-                Error::new(&reader.place(at), error.message(), "see https://toml.io for TOML's syntax")
-            };
-            let (_, rest) = DeTable::parse_recoverable(text);
-            // Of a broken line only the first thing that is wrong.
-            let mut all: Vec<Error> = [&first].into_iter().chain(&rest).map(error).collect();
-            all.sort();
-            all.dedup_by_key(|error| error.place.to_string());
-            Err(Error::all(all).unwrap_or_else(|| error(&first)))
+        Err(error) => {
+            let at = error.span().map_or(text.len(), |span| span.start);
+            reader.place(at).refuse(error.message(), "see https://toml.io for TOML's syntax")
         }
     }
 }
@@ -122,8 +114,9 @@ impl Reader {
     }
     fn place(&self, at: usize) -> Place {
         let line = self.line_starts.partition_point(|&start| start <= at) + 1;
-        let number = |n| u32::try_from(n).unwrap_or(u32::MAX);
-        self.fixed.clone().unwrap_or_else(|| Place::At(self.file.clone(), number(line), number(at)))
+        self.fixed
+            .clone()
+            .unwrap_or_else(|| Place::Line(self.file.clone(), u32::try_from(line).unwrap_or(u32::MAX)))
     }
     fn table(&self, table: &DeTable) -> Result<Entries> {
         let mut entries: Vec<_> = table.iter().collect();
@@ -311,80 +304,6 @@ fn as_table<'a>(node: &'a mut Node, place: &Place) -> Result<&'a mut Entries> {
             "only tables have keys; set the whole value instead",
         ),
     }
-}
-
-/// The table at a place, if there is one. A table with a header stands at the header.
-pub fn table_at<'t>(node: &'t mut Node, place: &Place) -> Option<&'t mut Entries> {
-    inside(node, place, false)
-}
-
-fn inside<'t>(node: &'t mut Node, place: &Place, at_header: bool) -> Option<&'t mut Entries> {
-    let is_here = at_header || node.place == *place;
-    match &mut node.value {
-        Value::Table(entries) => {
-            if is_here {
-                return Some(entries);
-            }
-            entries.iter_mut().find_map(|(key, child)| {
-                let at_header = key.place == *place && matches!(child.value, Value::Table(_));
-                (at_header || holds(child, place))
-                    .then(|| inside(Arc::make_mut(child), place, at_header))
-                    .flatten()
-            })
-        }
-        Value::List(list) => list
-            .iter_mut()
-            .find_map(|item| holds(item, place).then(|| inside(Arc::make_mut(item), place, false)).flatten()),
-        _ => None,
-    }
-}
-
-/// Takes out the key or the value at a place, which is no table unless `tables`: the key that went, with the place of its
-/// table, or `None` where there is nothing to take.
-pub fn remove_at(node: &mut Node, place: &Place, tables: bool) -> Option<(Place, String)> {
-    let here = node.place.clone();
-    match &mut node.value {
-        Value::Table(entries) => {
-            let is_it = |(key, child): &(Key, Arc<Node>)| {
-                (key.place == *place || child.place == *place)
-                    && (tables || !matches!(child.value, Value::Table(_)))
-            };
-            if let Some(at) = entries.iter().position(is_it) {
-                return Some((here, entries.remove(at).0.name));
-            }
-            entries.iter_mut().find_map(|(key, child)| {
-                let found =
-                    holds(child, place).then(|| remove_at(Arc::make_mut(child), place, tables)).flatten()?;
-                // A table with a header stands at the header.
-                let table = if found.0 == child.place { key.place.clone() } else { found.0 };
-                Some((table, found.1))
-            })
-        }
-        Value::List(list) => {
-            let is_it =
-                |item: &Arc<Node>| item.place == *place && (tables || !matches!(item.value, Value::Table(_)));
-            if let Some(at) = list.iter().position(is_it) {
-                list.remove(at);
-                return Some((here, String::new()));
-            }
-            list.iter_mut().find_map(|item| {
-                holds(item, place).then(|| remove_at(Arc::make_mut(item), place, tables)).flatten()
-            })
-        }
-        _ => None,
-    }
-}
-
-/// Whether a place is that of a node, or of one inside it.
-fn holds(node: &Node, place: &Place) -> bool {
-    node.place == *place
-        || match &node.value {
-            Value::Table(entries) => {
-                entries.iter().any(|(key, child)| key.place == *place || holds(child, place))
-            }
-            Value::List(list) => list.iter().any(|item| holds(item, place)),
-            _ => false,
-        }
 }
 
 #[cfg(test)]

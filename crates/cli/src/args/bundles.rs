@@ -31,18 +31,25 @@ pub struct SendBundles {
     /// LTP: the number of our engine [default: drawn at random]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
     pub engine: Option<u64>,
-    /// LTP: the client service that the blocks are for [default: 1, bundles]
+    /// LTP: the client service that the blocks are for [default: 1, bundles; with --aggregate and without --engine 2]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
     pub service: Option<u64>,
     /// LTP: bytes at the end of each block that are green, not repaired [default: none]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub green: Option<String>,
-    /// LTP: collect bundles in blocks of about this size, for client service 2 (CCSDS 734.1-B-1)
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, conflicts_with_all = ["service", "green"])]
+    /// LTP: collect bundles in blocks of about this size: for client service 1 (with --engine) one behind the other, for 2
+    /// (without) as CCSDS 734.1-B-1 has it
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, conflicts_with = "green")]
     pub aggregate: Option<String>,
     /// LTP: a file with a secret that both sides have; segments are authenticated with it (RFC 5327)
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
+    /// Keep bundles that the receiver sends meanwhile to the same port, in this folder (ltp-udp) [default: refuse them]
+    #[arg(long, value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    /// With --folder: exit when this number has come and all are sent [default: when all are sent and none is in transit]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number, requires = "folder")]
+    pub count: Option<u64>,
     /// TCPCLv4: what this node calls itself [default: dtn://lightlag/]
     #[arg(long, value_name = "EID")]
     pub node: Option<String>,

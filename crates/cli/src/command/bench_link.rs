@@ -61,7 +61,7 @@ fn measure(options: &BenchLink, (transport, service): Over, to: &str, recording:
     let to = (to, service.port);
     let sending = Sending {
         payload: Payload::Noise(plan(options)?),
-        options: send_options(&options.pacing, transport, to, false, recording)?,
+        options: send_options(&options.pacing, (transport, transport.controllers), to, false, recording)?,
         udpdtn: UdpdtnOptions::default(),
     };
     let to = sending.options.to;

@@ -4,12 +4,13 @@ use super::pacing::{find, listen_options, send_options, supports, supports_pacin
 use super::record::Recording;
 use super::transfer::{hex, show};
 use super::{Failed, address, bar, given, given_bytes, goodput, listening_address, option, size};
-use crate::args::{Bundles, ListenBundles, SendBundles};
+use crate::args::{Bundles, ListenBundles, Pacing, SendBundles};
 use crate::output::{Done, Failure, print};
-use lightlag_node::convergence::{Bundle, BundleStore, Event, Listening, LtpSending, Sending, Tag};
+use lightlag_node::convergence::{Bundle, BundleStore, Event, Keeping, Listening, LtpSending, Sending, Tag};
 use lightlag_node::transfer::Key as Secret;
 use lightlag_node::transports::{SendOptions, Transport};
 use lightlag_protocols::time::Duration;
+use lightlag_protocols::wire::ltp::aggregation::{self, BUNDLE_SERVICE};
 use lightlag_protocols::wire::ltp::auth::Key;
 use lightlag_scenario::quantity;
 use serde_json::json;
@@ -19,6 +20,10 @@ use std::path::Path;
 const NODE: &str = "dtn://lightlag/";
 /// Default idle time after which a block without news from its sender is given up.
 const IDLE: Duration = Duration::from_secs(86_400);
+/// What a peer that is another implementation may take to answer before `contact_rate` sees a queue in it.
+const STANDING_DELAY: (&str, &str) = ("standing_delay", "0.05");
+/// Largest bundle that is kept while others are sent, in bytes.
+const SIZE_MOST: u64 = 1_000_000_000;
 /// Longest name of a node that a message of TCPCL holds.
 const NODE_MOST: usize = u16::MAX as usize;
 
@@ -59,6 +64,7 @@ fn send_supports(options: &SendBundles, transport: &Transport, has_raw: bool) ->
             ("--aggregate", options.aggregate.is_some(), is_ltp),
             ("--key-file", options.key_file.is_some(), is_ltp),
             ("--node", options.node.is_some(), is_tcp),
+            ("--folder", options.folder.is_some(), transport.name == "ltp-udp"),
             ("--raw", options.raw, has_raw),
         ],
     )?;
@@ -66,27 +72,79 @@ fn send_supports(options: &SendBundles, transport: &Transport, has_raw: bool) ->
 }
 
 fn ltp(options: &SendBundles) -> Result<LtpSending, Failure> {
-    let plain = LtpSending::default();
+    let aggregates = options.aggregate.is_some();
+    // A peer that lists engines by numbers splits bundles that follow each other; capsules are known to few.
+    let default = if aggregates && options.engine.is_none() { aggregation::SERVICE } else { BUNDLE_SERVICE };
+    let service = options.service.unwrap_or(default);
+    if aggregates && ![BUNDLE_SERVICE, aggregation::SERVICE].contains(&service) {
+        let line = format!("--service: {service}; --aggregate takes 1 or 2");
+        return Err(Failure::Input(line));
+    }
     Ok(LtpSending {
         engine: options.engine,
-        service: options.service.unwrap_or(plain.service),
+        service,
         green: given_bytes("--green", options.green.as_deref())?.unwrap_or(0),
         aggregate: given_bytes("--aggregate", options.aggregate.as_deref())?,
         key: key(options.key_file.as_deref())?,
     })
 }
 
+/// The default controllers, without a planned rate and with one. A peer that lists engines by numbers gives few reports: BBR
+/// does without them over a lossy path.
+fn controllers(options: &SendBundles, transport: &Transport) -> [&'static str; 2] {
+    let [unplanned, planned] = transport.controllers;
+    let is_listed = options.engine.is_some() && transport.name == "ltp-udp";
+    [if is_listed { "bbr" } else { unplanned }, planned]
+}
+
+/// The options of pacing. A delay in the answers of another implementation is not counted as a queue.
+fn pacing(options: &SendBundles, transport: &Transport) -> Pacing {
+    let mut pacing = options.pacing.clone();
+    let is_planned = pacing.rate.is_some() || pacing.plan.is_some();
+    let is_default = pacing.controller.as_deref().is_none_or(|name| name == "contact_rate");
+    let is_given = pacing.sets.iter().any(|(name, _)| name == STANDING_DELAY.0);
+    if options.engine.is_some() && transport.name == "ltp-udp" && is_planned && is_default && !is_given {
+        let (name, delay) = STANDING_DELAY;
+        pacing.sets.push((name.to_owned(), delay.to_owned()));
+    }
+    pacing
+}
+
+/// How bundles are kept that come while others are sent.
+fn keeping(options: &SendBundles, transport: &'static Transport) -> Result<Option<Keeping>, Failure> {
+    let Some(folder) = &options.folder else { return Ok(None) };
+    let store = BundleStore::new(folder, SIZE_MOST, None).map_err(Failed)?;
+    let json = options.json;
+    let watch = move |event| match event {
+        Event::Bundle(bundle) => {
+            // Standard output may be closed; the bundles are kept nevertheless.
+            let _ = print(&(came(json, transport, &bundle) + "\n"));
+        }
+        Event::Refused(line) | Event::Failed(line) => eprintln!("lightlag: {line}"),
+        _ => {}
+    };
+    Ok(Some(Keeping { store, count: options.count, idle: IDLE, watch: Box::new(watch) }))
+}
+
+/// A line about a bundle that has come.
+fn came(json: bool, transport: &Transport, bundle: &Bundle) -> String {
+    if json { json_of("receiver", transport, bundle).to_string() } else { kept_line(bundle) }
+}
+
 fn send(options: &SendBundles) -> Done {
     let (transport, service) = find(&options.over, |transport| transport.bundles.as_ref())?;
     send_supports(options, transport, service.raw_port.is_some())?;
     let (to, recording) = ((&options.to[..], service.port(options.raw)), Recording::none());
-    let path = send_options(&options.pacing, transport, to, options.raw, &recording)?;
+    let pacing = pacing(options, transport);
+    let controlled = (transport, controllers(options, transport));
+    let path = send_options(&pacing, controlled, to, options.raw, &recording)?;
     let from = options.from.as_deref().map(|text| listening_address(text, service.port)).transpose()?;
     let sending = Sending {
         files: options.files.clone(),
         options: SendOptions { from, ..path },
         ltp: ltp(options)?,
         node: node(options.node.as_ref())?,
+        keeping: keeping(options, transport)?,
     };
     let bar = bar();
     let result = service.by.send(sending, &mut |progress| {
@@ -211,12 +269,7 @@ fn listen(options: &ListenBundles) -> Done {
             Event::Listening(at) => eprintln!("listening at {at}"),
             Event::Refused(line) | Event::Failed(line) => eprintln!("lightlag: {line}"),
             Event::Bundle(bundle) => {
-                let text = if options.json {
-                    json_of("receiver", transport, &bundle).to_string()
-                } else {
-                    kept_line(&bundle)
-                };
-                printed = print(&(text + "\n"));
+                printed = print(&(came(options.json, transport, &bundle) + "\n"));
             }
             // Those are of `lightlag transfer` and `bench-link`.
             Event::Began(..)

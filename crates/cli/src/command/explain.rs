@@ -5,27 +5,36 @@ use super::run::{choose, first_seed, tell_points};
 use super::{print_warnings, read, tell_traces};
 use crate::args::{Explain, Source};
 use crate::output::{Done, Failure, print};
-use lightlag_lab::explain::{Asked, Explanation, is_trace, of_run, of_trace};
+use lightlag_lab::explain::{Asked, Explanation, bundle_of_name, is_trace, of_run, of_trace};
 use lightlag_lab::run::ContactsCache;
 
 pub fn explain(options: &Explain) -> Done {
-    let asked = match (options.bundle, options.lost, options.why) {
-        (Some(id), ..) => Asked::Bundle(id),
-        (None, true, _) => Asked::Lost,
-        (None, false, true) => Asked::Why,
-        (None, false, false) => Asked::Summary,
-    };
     let made = match &options.files[..] {
         [one] if is_trace(one) => {
             refuse_keys_of_runs(options)?;
-            of_trace(one, asked)?
+            let named = |_: &str| {
+                Err(Failure::Input(
+                    "--bundle: a trace numbers its bundles; give a number, from 0 on".to_owned(),
+                ))
+            };
+            of_trace(one, asked(options, named)?)?
         }
-        _ => run_again(options, asked)?,
+        _ => run_again(options)?,
     };
     print(&if options.json { format!("{:#}\n", made.json) } else { made.text })
 }
 
-fn run_again(options: &Explain, asked: Asked) -> Result<Explanation, Failure> {
+/// What is asked; `named` finds the number of a bundle that is given by name.
+fn asked(options: &Explain, named: impl FnOnce(&str) -> Result<u32, Failure>) -> Result<Asked, Failure> {
+    Ok(match (&options.bundle, options.lost, options.why) {
+        (Some(id), ..) => Asked::Bundle(id.parse().or_else(|_| named(id))?),
+        (None, true, _) => Asked::Lost,
+        (None, false, true) => Asked::Why,
+        (None, false, false) => Asked::Summary,
+    })
+}
+
+fn run_again(options: &Explain) -> Result<Explanation, Failure> {
     let Explain { files, sets, no_defaults, .. } = options;
     let source = Source { files: files.clone(), sets: sets.clone(), no_defaults: *no_defaults };
     let file = read(&source)?;
@@ -33,9 +42,10 @@ fn run_again(options: &Explain, asked: Asked) -> Result<Explanation, Failure> {
     let count = points.list.len();
     let point = choose(std::mem::take(&mut points.list), options.which.point)?;
     let seed = first_seed(options.which.seed, &file)?;
-    tell_points(count, options.which.point);
+    tell_points(count, options.which.point, &point);
     print_warnings(&points);
     tell_traces([&point]);
+    let asked = asked(options, |name| Ok(bundle_of_name(&point.scenario, seed, name)?))?;
     let cache = ContactsCache::default();
     let shown = Shown::start(&point.scenario);
     Ok(of_run(&point.scenario, seed, &cache, asked, shown.progress())?)

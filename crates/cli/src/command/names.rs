@@ -88,10 +88,11 @@ fn get(options: &GetName) -> Done {
         },
     };
     let bar = bar();
-    let result = names::get(getting, &mut |here, all| {
+    let mut watch = |here, all| {
         bar.set_length(all);
         bar.set_position(here);
-    });
+    };
+    let result = names::get(getting, &mut watch, &mut |line| bar.suspend(|| eprintln!("lightlag: {line}")));
     bar.finish_and_clear();
     let got = result.map_err(Failed)?;
     match (&options.output, options.json) {

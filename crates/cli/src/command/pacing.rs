@@ -78,11 +78,14 @@ pub fn packet_size(text: Option<&str>) -> Result<Bytes, Failure> {
     Ok(packet)
 }
 
-/// The controller that is named, or the transport's default.
-fn paces(pacing: &Pacing, transport: &Transport) -> Result<Option<Factory>, Failure> {
+/// The controller that is named, or the default: without a planned rate, and with one.
+fn paces(
+    pacing: &Pacing,
+    (transport, defaults): (&Transport, [&'static str; 2]),
+) -> Result<Option<Factory>, Failure> {
     let Some(controlled_as) = transport.controlled_as else { return Ok(None) };
     let is_planned = pacing.rate.is_some() || pacing.plan.is_some();
-    let default = transport.controllers[usize::from(is_planned)];
+    let default = defaults[usize::from(is_planned)];
     let name = pacing.controller.as_deref().unwrap_or(default);
     if name == "contact_rate" && name != default && !is_planned {
         let what = format!("contact_rate needs a planned rate --over {}", transport.name);
@@ -94,7 +97,7 @@ fn paces(pacing: &Pacing, transport: &Transport) -> Result<Option<Factory>, Fail
 /// How something is sent to `HOST:PORT`.
 pub fn send_options(
     pacing: &Pacing,
-    transport: &Transport,
+    controlled: (&Transport, [&'static str; 2]),
     (to, port): (&str, u16),
     raw: bool,
     recording: &Recording,
@@ -112,7 +115,7 @@ pub fn send_options(
         light: light.or(planned_light.flatten()),
         give_up: given("--give-up", pacing.give_up.as_deref(), quantity::positive_time)?,
         raw,
-        controller: paces(pacing, transport)?,
+        controller: paces(pacing, controlled)?,
         tap: recording.tap(),
     })
 }

@@ -27,7 +27,7 @@ pub fn run(options: &Run) -> Done {
     if let Some(folder) = &options.out {
         make_folder(folder)?;
     }
-    tell_points(count, options.which.point);
+    tell_points(count, options.which.point, &point);
     print_warnings(&points);
     tell_traces([&point]);
     tell_plan(&point.scenario);
@@ -55,13 +55,17 @@ fn tell_plan(scenario: &Scenario) {
     }
 }
 
-/// Reports that other points are not run.
-pub(super) fn tell_points(count: usize, point: Option<usize>) {
-    if count > 1 && point.is_none() {
-        eprintln!(
-            "the scenario's lists make {count} points; this runs the first (--point N chooses, `lightlag sweep` runs all)"
-        );
+/// Reports which point is run, if there are several.
+pub(super) fn tell_points(count: usize, number: Option<usize>, point: &Point) {
+    if count <= 1 {
+        return;
     }
+    let values: Vec<String> = point.values.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    let others = match number {
+        None => "; --point N chooses another one, from 0 on, `lightlag sweep` runs all",
+        Some(_) => "",
+    };
+    eprintln!("point {} of {count} ({}){others}", number.unwrap_or(0), values.join(", "));
 }
 
 /// The seed of `--seed`, or else the file's first.

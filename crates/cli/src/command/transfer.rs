@@ -71,7 +71,13 @@ fn send(options: &Transfer, over: Over, (file, to): (&Path, &str), recording: &R
     let to = (to, service.port(options.raw));
     let sending = Sending {
         payload: Payload::File(file.to_owned()),
-        options: send_options(&options.pacing, transport, to, options.raw, recording)?,
+        options: send_options(
+            &options.pacing,
+            (transport, transport.controllers),
+            to,
+            options.raw,
+            recording,
+        )?,
         udpdtn: UdpdtnOptions { in_order: options.in_order, key: key(options)?, memory: memory_folder() },
     };
     let (bar, to) = (bar(), sending.options.to);

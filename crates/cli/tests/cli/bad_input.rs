@@ -39,8 +39,11 @@ fn files_that_are_no_scenarios_are_refused() {
         ("cut.toml", "cut.toml:6: "),
         ("cut.txt", "cut.txt"),
         ("bytes.toml", "not UTF-8"),
-        ("bytes.txt", "bytes.txt: `Scenario.endTime` is not set"),
-        ("endless.txt", "endless.txt: `Scenario.endTime` is not set"),
+        (
+            "bytes.txt",
+            "bytes.txt: it is neither a scenario in TOML nor The ONE's settings, as no line sets a key",
+        ),
+        ("endless.txt", "endless.txt: it is neither a scenario in TOML nor"),
         ("missing.toml", "cannot read `missing.toml`"),
         (".", "cannot read `.`"),
     ] {
@@ -111,7 +114,7 @@ fn unknown_keys_and_names_are_refused_with_what_is_known() {
         SETTINGS,
         &[
             ("EpidemicRouter", "LifeRouter", "s.txt:9: "),
-            ("= RandomWaypoint", "= ExternalPathMovement", "s.txt:8: "),
+            ("= RandomWaypoint", "= ExternalPaths", "s.txt:8: "),
             ("MessageEventGenerator", "MagicGenerator", "s.txt:19: "),
             ("SimpleBroadcastInterface", "CarrierPigeon", "s.txt:5: "),
             (

@@ -140,10 +140,20 @@ fn engines_services_colours_and_aggregation_are_as_asked() {
     let key = ["--key-file", "key"];
     let (_listener, at) = listening(&place, "ltp-udp", &key);
     let engine = ["--engine", "977", "--key-file", "key"];
-    let more = [&engine[..], &["--aggregate", "600 B"]].concat();
-    let output = place.good(&words("ltp-udp", &["a", "b"], &at, &more));
-    assert!(output.contains("\"engine\":977") && output.contains("\"service\":2"), "{output}");
-    assert!(eventually(|| kept(&place, &bundle(500)) && kept(&place, &bundle(300))));
+    // To an engine that has a number bundles follow each other in a block of client service 1; capsules are service 2.
+    for (service, asked) in [("1", &[][..]), ("2", &["--service", "2"])] {
+        let more = [&engine[..], &["--aggregate", "600 B"], asked].concat();
+        let output = place.good(&words("ltp-udp", &["a", "b"], &at, &more));
+        let service = format!("\"service\":{service}");
+        assert!(output.contains("\"engine\":977") && output.contains(&service), "{output}");
+        assert!(eventually(|| kept(&place, &bundle(500)) && kept(&place, &bundle(300))));
+        assert_eq!(count(&place), 2, "two bundles of one block are two files");
+        std::fs::remove_dir_all(place.path("inbox")).expect("it goes");
+        std::fs::create_dir(place.path("inbox")).expect("it is made");
+    }
+    let output =
+        place.good(&words("ltp-udp", &["a", "b"], &at, &["--aggregate", "600 B", "--key-file", "key"]));
+    assert!(output.contains("\"service\":2"), "{output}");
     let more = [&engine[..], &["--service", "64", "--green", "2 kB"]].concat();
     let output = place.good(&words("ltp-udp", &["c"], &at, &more));
     assert!(output.contains("\"service\":64"), "{output}");
@@ -152,6 +162,10 @@ fn engines_services_colours_and_aggregation_are_as_asked() {
     // Data that is no bundle cannot be delimited in an aggregated block.
     let line = place.refused(&words("ltp-udp", &["c"], &at, &["--aggregate", "10 kB"]));
     assert!(line.contains("not a bundle of version 7"), "{line}");
+    let line = place.refused(&words("ltp-udp", &["c"], &at, &["--aggregate", "10 kB", "--engine", "5"]));
+    assert!(line.contains("takes bundles only"), "{line}");
+    let line = place.refused(&words("ltp-udp", &["a"], &at, &["--aggregate", "10 kB", "--service", "3"]));
+    assert!(line.contains("takes 1 or 2"), "{line}");
     // A sender without the key is ignored.
     failed(&place.run(&words("ltp-udp", &["a"], &at, &["--give-up", "500 ms"])), "did not answer");
 }
@@ -358,4 +372,49 @@ fn dccp_goes_in_ip_packets_of_its_own_where_that_is_allowed() {
         assert!(kept(&place, &bundle(1300)), "{over}");
         std::fs::remove_dir_all(place.path("into")).expect("it goes");
     }
+}
+
+/// Two ports that are free now.
+fn free_ports() -> [String; 2] {
+    let sockets = [0, 1].map(|_| UdpSocket::bind("127.0.0.1:0").expect("a socket"));
+    sockets.map(|socket| socket.local_addr().expect("it is bound").to_string())
+}
+
+#[test]
+fn two_nodes_send_to_each_other_through_one_socket_each_over_a_lossy_link() {
+    let (one, other) = (Place::new(), Place::new());
+    let [near, far] = free_ports();
+    let sizes = [300, 1000, 60_000];
+    for (place, more) in [(&one, 0), (&other, 1)] {
+        for size in sizes {
+            place.write(&format!("{size}"), bundle(size + more));
+        }
+    }
+    // Each sends to an emulated link that loses a twentieth; reports and blocks of a node come to one port.
+    let (_to_far, link_to_far) = Running::link(&one, &link_of("20 Mbit/s", "loss = 0.05"), &far);
+    let (_to_near, link_to_near) = Running::link(&other, &link_of("20 Mbit/s", "loss = 0.05"), &near);
+    let exchange = |place: &Place, engine: &str, from: &str, to: &str| {
+        let more = ["--engine", engine, "--from", from, "--folder", "inbox", "--count", "3"];
+        Running::start(place, &words("ltp-udp", &["300", "1000", "60000"], to, &more))
+    };
+    let first = exchange(&one, "11", &near, &link_to_far);
+    let second = exchange(&other, "12", &far, &link_to_near);
+    for (node, place, more) in [(first, &one, 1), (second, &other, 0)] {
+        let (code, out, said) = node.end();
+        assert_eq!(code, Some(0), "{out}{said}");
+        assert_eq!(out.matches("\"role\":\"receiver\"").count(), 3, "{out}");
+        assert_eq!(out.matches("\"acknowledged\":true").count(), 3, "{out}");
+        assert!(sizes.iter().all(|size| kept(place, &bundle(size + more))));
+    }
+}
+
+#[test]
+fn a_port_that_is_taken_is_named_with_what_to_do() {
+    let place = Place::new();
+    place.write("a", bundle(500));
+    let (_listener, at) = listening(&place, "ltp-udp", &[]);
+    let line = place.refused(&words("ltp-udp", &["a"], "127.0.0.1:9", &["--from", &at]));
+    assert!(line.contains("--from") && line.contains("--folder"), "{line}");
+    let line = place.refused(&words("udp", &["a"], "127.0.0.1:9", &["--folder", "inbox"]));
+    assert!(line.contains("--folder is not supported with --over udp"), "{line}");
 }

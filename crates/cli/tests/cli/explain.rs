@@ -26,7 +26,7 @@ fn what_cannot_be_explained_is_refused_in_a_line() {
         (&["explain", "t.jsonl", "--seed", "2"][..], "--seed: a trace is of one run"),
         (&["explain", "t.jsonl", "--set", "buffer=\"1 MB\""], "--set: a trace is of one run"),
         (&["explain", "t.jsonl", "--bundle", "99999"], "bundle 99999 was not created; name one of 0 to"),
-        (&["explain", "t.jsonl", "--bundle", "-1"], "it is the number of a bundle, from 0 on"),
+        (&["explain", "t.jsonl", "--bundle", "-1"], "a trace numbers its bundles; give a number, from 0 on"),
         (&["explain", "missing.parquet"], "missing.parquet"),
         (&["explain", "broken.jsonl"], "row 1"),
     ] {

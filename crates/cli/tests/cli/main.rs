@@ -18,5 +18,7 @@ mod plans;
 #[path = "../../../../tests/skip.rs"]
 mod skip;
 mod sweeps;
+mod tcpcl;
 mod transfers;
+mod trust;
 mod ways;

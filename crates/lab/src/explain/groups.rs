@@ -68,8 +68,8 @@ pub fn by_destination(run: &Collector, fates: &Fates) -> Vec<Group> {
 
 /// Spans of the run in which bundles were created, in their order.
 pub fn by_time(run: &Collector, fates: &Fates) -> Vec<Group> {
-    let every =
-        [60, 600, 3_600, 86_400].into_iter().find(|every| run.end.as_nanos() / 1_000_000_000 <= every * 30);
+    let steps = [60, 300, 600, 1_800, 3_600, 7_200, 21_600, 86_400];
+    let every = steps.into_iter().find(|every| run.end.as_nanos() / 1_000_000_000 <= every * 30);
     let every = Duration::from_secs(every.unwrap_or(604_800));
     let span = |one: &Judged| one.fact.bundle.created.as_nanos().max(0) / every.as_nanos();
     let name = |span: &i64| {

@@ -1,13 +1,14 @@
 //! The life of a bundle, in sentences.
 
 use super::collect::{Collector, Fact};
+use super::contacts::Meeting;
 use super::losses::{Fate, Judged};
 use super::words::{clock, count, size, span};
 use lightlag_protocols::dtn::{DropReason, NodeId, Refusal};
 use lightlag_protocols::record::bundles::Record;
 use lightlag_protocols::time::Instant;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What happened, a sentence each.
 pub fn sentences(run: &Collector, records: &[(Instant, Record)]) -> Vec<(Instant, String)> {
@@ -174,6 +175,85 @@ fn reason(run: &Collector, one: &Judged) -> String {
         Fate::Held => format!("{} when the run ended", held(fact.copies)),
     }
 }
+
+/// The copy that was lost last, or one that was left over.
+struct Stay {
+    node: NodeId,
+    from: Instant,
+    until: Instant,
+}
+
+fn last_stay(run: &Collector, one: &Judged, records: &[(Instant, Record)]) -> Option<Stay> {
+    match one.fate {
+        Fate::Dropped | Fate::Expired | Fate::Replaced => {
+            records.iter().rev().find_map(|(until, record)| match *record {
+                Record::Gone { node, received, .. } => Some(Stay { node, from: received, until: *until }),
+                _ => None,
+            })
+        }
+        Fate::Held => {
+            let mut held: BTreeMap<NodeId, Instant> = BTreeMap::new();
+            for (now, record) in records {
+                match *record {
+                    Record::Created(bundle) => drop(held.insert(bundle.source, *now)),
+                    Record::Stored { to, .. } => drop(held.insert(to, *now)),
+                    Record::Gone { node, .. } => drop(held.remove(&node)),
+                    _ => {}
+                }
+            }
+            let source = held.get_key_value(&one.fact.bundle.source);
+            let (node, from) = source.or_else(|| held.last_key_value())?;
+            Some(Stay { node: *node, from: *from, until: run.end })
+        }
+        _ => None,
+    }
+}
+
+/// Whom the node of the last copy of a lost bundle met while it was there, and what it did with the bundle.
+pub fn chances(run: &Collector, one: &Judged, records: &[(Instant, Record)]) -> Option<(String, Value)> {
+    let Stay { node, from, until } = last_stay(run, one, records)?;
+    let of_node = |met: &&Meeting| (met.a == node || met.b == node) && met.end > from && met.start < until;
+    let met: Vec<&Meeting> = run.meetings.list.iter().filter(of_node).collect();
+    let others: BTreeSet<NodeId> = met.iter().map(|met| if met.a == node { met.b } else { met.a }).collect();
+    let during = || records.iter().filter(|(now, _)| (from..=until).contains(now));
+    let begun =
+        during().filter(|(_, r)| matches!(r, Record::Started { from, .. } if *from == node)).count() as u64;
+    let cut =
+        during().filter(|(_, r)| matches!(r, Record::Aborted { from, .. } if *from == node)).count() as u64;
+    let name = run.node(node);
+    let head = format!("In the {} that {name} had it, it", span(until - from));
+    let text = match met.first() {
+        None => format!("{head} met no other node."),
+        Some(first) => {
+            let names: Vec<String> = others.iter().take(NAMES_SHOWN).map(|node| run.node(*node)).collect();
+            let more = others.len() - names.len();
+            let more = if more > 0 { format!(" and {more} others") } else { String::new() };
+            let sent = match (begun, cut) {
+                (0, _) => "did not begin to send it".to_owned(),
+                (_, 0) => format!("began to send it {}", count(begun, "time")),
+                _ => format!(
+                    "began to send it {} ({cut} cut off by the end of the contact)",
+                    count(begun, "time")
+                ),
+            };
+            let contacts = count(met.len() as u64, "contact");
+            let first = clock(first.start.max(from));
+            format!("{head} had {contacts}, from {first} on (with {}{more}), and {sent}.", names.join(", "))
+        }
+    };
+    let facts = json!({
+        "node": name,
+        "from_s": from.as_secs_f64(),
+        "until_s": until.as_secs_f64(),
+        "contacts": met.len(),
+        "transfers_begun": begun,
+        "transfers_cut_off": cut,
+    });
+    Some((text, facts))
+}
+
+/// The nodes that a sentence names.
+const NAMES_SHOWN: usize = 5;
 
 fn held(copies: i64) -> String {
     let copies = copies.max(1) as u64;

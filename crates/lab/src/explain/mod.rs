@@ -16,7 +16,7 @@ mod tests;
 mod why;
 pub(crate) mod words;
 
-pub use source::{is_trace, of_run, of_trace};
+pub use source::{bundle_of_name, is_trace, of_run, of_trace};
 
 use collect::Collector;
 use groups::ROWS;
@@ -222,9 +222,16 @@ fn bundle(run: &Collector, fates: &Fates, id: BundleId) -> Result<Explanation, S
     let one: &Judged = &fates.all[at];
     let path = life::path(one.fact, records);
     let events = life::sentences(run, records);
-    let mut text = life::answer(run, one, &path) + "\n" + &lifetime(one) + "\n";
+    let chances = life::chances(run, one, records);
+    let mut text = life::answer(run, one, &path) + "\n" + &lifetime(one);
+    if let Some((sentence, _)) = &chances {
+        text += &format!("{sentence}\n");
+    }
+    text += "\n";
     events.iter().for_each(|(at, sentence)| text += &format!("{}  {sentence}.\n", words::clock(*at)));
-    Ok(Explanation { text, json: life::json(run, one, &path, &events) })
+    let mut json = life::json(run, one, &path, &events);
+    json["last_copy"] = chances.map(|(_, facts)| facts).into();
+    Ok(Explanation { text, json })
 }
 
 fn lifetime(one: &Judged) -> String {

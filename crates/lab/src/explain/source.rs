@@ -9,6 +9,7 @@ use lightlag_protocols::dtn::{BundleId, NodeId};
 use lightlag_protocols::ndn::{Name, Prefix};
 use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::Instant;
+use lightlag_protocols::units::parse::quoted;
 use lightlag_scenario::names::NameNetwork;
 use lightlag_scenario::packets::{LinkPlan, Network};
 use lightlag_scenario::{Error, Place, Result, Scenario, Seed};
@@ -20,6 +21,32 @@ fn collector(asked: Asked) -> Collector {
     Collector::with_life(match asked {
         Asked::Bundle(id) => Some(BundleId(id)),
         _ => None,
+    })
+}
+
+/// The number of the bundle that a run with a seed creates by a name, such as The ONE's `M17`.
+///
+/// # Errors
+/// A scenario that cannot be run, or a name that none of its bundles has.
+pub fn bundle_of_name(scenario: &Scenario, seed: Seed, name: &str) -> Result<u32> {
+    let place = Place::File(scenario.head().name.as_str().into());
+    let Scenario::Bundles(network) = scenario else {
+        return Err(wrong_bundle(&place, "the run has no bundles; leave it out"));
+    };
+    let seeded = network.seeded(seed)?;
+    let names = || seeded.messages.iter().map(|message| message.name.as_str());
+    let number = names().position(|known| known == name).and_then(|at| u32::try_from(at).ok());
+    number.ok_or_else(|| {
+        let right = match (names().next(), names().next_back()) {
+            (Some(first), Some(last)) => {
+                format!(
+                    "name one, as {first} or {last}, or give a number from 0 to {}",
+                    seeded.messages.len() - 1
+                )
+            }
+            _ => "the run creates none".to_owned(),
+        };
+        wrong_bundle(&place, &format!("there is no bundle {}; {right}", quoted(name)))
     })
 }
 
@@ -189,6 +216,10 @@ fn trace_file(path: &Path) -> Result<PathBuf> {
     let mut traces: Vec<PathBuf> =
         named.filter(|file| has_trace_name(file) && !file.ends_with("series.parquet")).collect();
     traces.sort();
+    if traces.iter().any(|file| file.ends_with("results.parquet")) {
+        let what = "the folder is of a sweep, which keeps figures and no records";
+        return Err(Error::new(&place, what, "name its scenario, with --point and --seed to choose a run"));
+    }
     match &traces[..] {
         [one] => Ok(one.clone()),
         [] => Err(wrong("the folder has no trace (.parquet or .jsonl)".to_owned())),

@@ -151,6 +151,34 @@ fn a_life_has_sentences_with_times_and_names() {
 }
 
 #[test]
+fn a_lost_bundle_says_what_chances_its_last_copy_had() {
+    let [a, b, _] = NODES;
+    let id = BundleId(0);
+    let gone = |now, reason| (now, Record::Gone { node: a, id, reason, received: at(0) });
+    let created = (0, Record::Created(bundle(0, 0)));
+    let text = |records: &[(i64, Record)]| {
+        let text = story(records, Asked::Bundle(0)).text;
+        text.lines().nth(2).unwrap().to_owned()
+    };
+    let early = with(two_contacts(), &[created.clone(), gone(5, DropReason::Overflow)]);
+    assert_eq!(text(&early), "In the 5 s that a had it, it met no other node.");
+    let cut = [
+        created.clone(),
+        gone(40, DropReason::Overflow),
+        (29, Record::Started { from: a, to: b, id }),
+        (30, Record::Aborted { from: a, to: b, id }),
+    ];
+    assert_eq!(
+        text(&with(two_contacts(), &cut)),
+        "In the 40 s that a had it, it had 1 contact, from 00:00:10.0 on (with b), and began to send it 1 time \
+         (1 cut off by the end of the contact)."
+    );
+    let never = story(&with(two_contacts(), std::slice::from_ref(&created)), Asked::Bundle(0));
+    assert!(never.text.contains("(with b), and did not begin to send it."), "{}", never.text);
+    assert_eq!(never.json["last_copy"]["until_s"], 1_000.0);
+}
+
+#[test]
 fn a_run_without_bundles_has_an_explanation_too() {
     assert_eq!(story(&[], Asked::Lost).text, "0 of 0 bundles were not delivered (0 %).\n");
     assert!(story(&[], Asked::Summary).text.starts_with("0 of 0 bundles were delivered (0 %).\n"));

@@ -27,7 +27,7 @@ impl Observer for Digest {
 
 /// What both files must agree in.
 #[derive(Debug, PartialEq)]
-struct Told {
+struct Run {
     digest: u64,
     names: Vec<String>,
     messages: Vec<String>,
@@ -36,7 +36,7 @@ struct Told {
 }
 
 /// The run of a point, or why it cannot be.
-fn told(point: &Point, seed: Seed) -> Result<Told, String> {
+fn run_of(point: &Point, seed: Seed) -> Result<Run, String> {
     let network = point.scenario.bundles().unwrap();
     let seeded = network.seeded(seed).map_err(|error| error.what)?;
     let setup = network.setup(seed).map_err(|error| error.what)?;
@@ -45,7 +45,7 @@ fn told(point: &Point, seed: Seed) -> Result<Told, String> {
     let options = Options { judge: false, reports: true, ..Options::default() };
     let outcome = run(&point.scenario, seed, &ContactsCache::default(), &options).unwrap();
     let reports = outcome.reports;
-    Ok(Told {
+    Ok(Run {
         digest: digest.0,
         names: network.node_names().map(str::to_owned).collect(),
         messages: seeded.messages.into_iter().map(|message| message.name).collect(),
@@ -69,7 +69,7 @@ fn check(settings: &Path, sets: &[(&str, &str)]) {
         assert_eq!(toml.seeds().unwrap(), file.seeds().unwrap(), "{text}");
         let [again] = &again.list[..] else { panic!("{} points\n{text}", again.list.len()) };
         for seed in [Seed::Own, Seed::Number(3)] {
-            let [first, second] = [told(point, seed), told(again, seed)];
+            let [first, second] = [run_of(point, seed), run_of(again, seed)];
             assert!(first == second, "{seed:?}\n{}\n{text}\n{first:?}\n{second:?}", settings.display());
         }
         fs::remove_file(converted).unwrap();

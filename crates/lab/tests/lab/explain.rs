@@ -183,6 +183,12 @@ fn a_trace_that_was_cut_off_and_a_bundle_that_is_not_there_are_refused_in_a_line
     std::fs::write(folder.path().join("other.jsonl"), half).unwrap();
     let wrong = of_trace(folder.path(), Asked::Summary).unwrap_err().to_string();
     assert!(wrong.contains("several traces: other.jsonl, trace.jsonl"), "{wrong}");
+    std::fs::write(folder.path().join("results.parquet"), "").unwrap();
+    let wrong = of_trace(folder.path(), Asked::Summary).unwrap_err().to_string();
+    assert!(
+        wrong.contains("the folder is of a sweep, which keeps figures and no records; name its scenario"),
+        "{wrong}"
+    );
 }
 
 /// A link that loses and whose queue overflows, with the flow of a file.

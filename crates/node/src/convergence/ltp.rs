@@ -1,6 +1,8 @@
 //! A bundle as a block of LTP, over UDP or DCCP (RFC 5326; RFC 7122, section 3.3): plain segments, and an end
 //! when the reports have acknowledged all.
 
+mod both;
+
 use super::again::Again;
 use super::outgoing::{self, Block, Item};
 use super::store::{Part, Unkept};
@@ -9,12 +11,13 @@ use crate::transfer::sender::random;
 use crate::transports::dccp::{self, DccpAcceptor, OnLine};
 use crate::transports::driver::{Endpoint, ListenerDriver, SenderDriver, Status};
 use crate::transports::ltp::{Awaited, LtpEndpoint, Receive, Side as LtpSide, UdpAcceptor, config, unpaced};
+use both::Both;
 use lightlag_protocols::controllers::Controller;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::ltp::{
     Checkpoints, Config, End as Side, Engine, Event as LtpEvent, Quotas, Reason, SessionId, UDP_HEADER,
 };
-use lightlag_protocols::wire::ltp::aggregation;
+use lightlag_protocols::wire::ltp::aggregation::{self, BUNDLE_SERVICE};
 use lightlag_protocols::wire::ltp::auth::Key;
 use std::collections::BTreeMap;
 use std::io;
@@ -174,16 +177,16 @@ impl LtpSide for Leaving {
     }
 }
 
-/// An engine that sends bundles in segments of at most `segment` bytes.
+/// An engine that sends bundles in segments of at most `segment` bytes; `takes` adapts what it takes from the peer.
 fn leaving(
-    items: Vec<Item>,
+    mut items: Vec<Item>,
     sending: &Sending,
     segment: u64,
     controller: Box<dyn Controller>,
-    is_kept_alive: bool,
-) -> Result<LtpEndpoint<Leaving>, Error> {
-    let (mut items, ltp) = (items, &sending.ltp);
-    let blocks = outgoing::blocks(&mut items, ltp.aggregate)?;
+    takes: impl FnOnce(Config) -> Config,
+) -> Result<(Engine, Leaving), Error> {
+    let ltp = &sending.ltp;
+    let blocks = outgoing::blocks(&mut items, ltp.aggregate, ltp.service)?;
     let engine = match ltp.engine {
         Some(engine) => engine,
         None => u64::from(random()? % ENGINES_MOST + 1),
@@ -195,14 +198,13 @@ fn leaving(
     // A peer that lists its engines by numbers is another implementation, which may take no checkpoint but at ends.
     let checkpoints = if ltp.engine.is_some() { Checkpoints::AtEnds } else { Checkpoints::Anywhere };
     let config = Config { services: Some(Vec::new()), extensions, checkpoints, ..config };
-    let mut engine = Engine::new(config, controller);
+    let mut engine = Engine::new(takes(config), controller);
     let fates = blocks.iter().map(|_| None).collect();
-    let service = if ltp.aggregate.is_some() { aggregation::SERVICE } else { ltp.service };
     let mut leaving = Leaving {
         items,
         blocks,
         peer: sending.options.to,
-        service,
+        service: ltp.service,
         green: ltp.green,
         next: 0,
         open: BTreeMap::new(),
@@ -215,7 +217,7 @@ fn leaving(
     if let Some((_, Err(why))) = leaving.fates.first().and_then(Option::as_ref) {
         return Err(Error::Input(format!("{why}; take another --packet-size")));
     }
-    Ok(LtpEndpoint::new(engine, leaving, ltp.key.clone(), is_kept_alive))
+    Ok((engine, leaving))
 }
 
 /// As [`super::Layer::send`], over UDP.
@@ -228,10 +230,21 @@ pub fn send_over_udp(
     let segment = sending.options.packet.saturating_sub(UDP_HEADER);
     let flow = sending.options.flow(segment)?;
     let controller = sending.options.take_controller("cubic", flow)?;
-    let mut endpoint = leaving(items, &sending, segment.0, controller, false)?;
-    let options = &mut sending.options;
-    let (_, seconds) = SenderDriver::new(options.take_socket()?, options).run(&mut endpoint, check, watch)?;
-    Ok(sent(&mut endpoint, seconds))
+    let key = sending.ltp.key.clone();
+    let mut endpoint: Box<dyn Endpoint> = match sending.keeping.take() {
+        Some(keeping) => {
+            let takes = |config| taking(config, keeping.idle);
+            let (engine, leaving) = leaving(items, &sending, segment.0, controller, takes)?;
+            Box::new(LtpEndpoint::new(engine, Both::new(leaving, keeping, sending.options.to), key, false))
+        }
+        None => {
+            let (engine, leaving) = leaving(items, &sending, segment.0, controller, |config| config)?;
+            Box::new(LtpEndpoint::new(engine, leaving, key, false))
+        }
+    };
+    let (options, endpoint) = (&mut sending.options, endpoint.as_mut());
+    let (_, seconds) = SenderDriver::new(options.take_socket()?, options).run(endpoint, check, watch)?;
+    Ok(sent(endpoint, seconds))
 }
 
 /// As [`super::Layer::send`], over DCCP.
@@ -243,7 +256,8 @@ pub fn send_over_dccp(
 ) -> Result<Vec<Bundle>, Error> {
     let config = dccp::config(&dccp::BUNDLES_LTP, &OnLine::of(&sending.options))?;
     let segment = config.segment().0;
-    let inner = leaving(items, &sending, segment, unpaced(segment)?, true)?;
+    let (engine, leaving) = leaving(items, &sending, segment, unpaced(segment)?, |config| config)?;
+    let inner = LtpEndpoint::new(engine, leaving, sending.ltp.key.clone(), true);
     let mut line = dccp::connect(&dccp::BUNDLES_LTP, config, &mut sending.options, Box::new(inner))?;
     let (_, seconds) = line.0.run(&mut line.1, check, watch)?;
     Ok(sent(&mut line.1, seconds))
@@ -263,7 +277,17 @@ struct Coming {
     events: Vec<Event>,
 }
 
+/// What an engine takes of its peer.
+fn taking(config: Config, idle: Duration) -> Config {
+    let quotas = Quotas { imports: IMPORTS_MAX, ..Quotas::default() };
+    Config { quotas, idle, services: None, ..config }
+}
+
 impl Coming {
+    fn new(store: BundleStore, from: SocketAddr) -> Self {
+        let (services, parts) = (BTreeMap::new(), BTreeMap::new());
+        Self { store, from, services, parts, brought: 0, unwanted: Vec::new(), events: Vec::new() }
+    }
     /// What cannot be taken is cancelled before anything acknowledges it.
     fn refuse(&mut self, session: SessionId, why: &str) {
         self.parts.remove(&session);
@@ -285,19 +309,35 @@ impl Coming {
     }
     /// A block is here, as far as it comes.
     fn keep(&mut self, session: SessionId) {
-        let Some(part) = self.parts.remove(&session) else { return };
+        let Some(mut part) = self.parts.remove(&session) else { return };
         let service = self.services.remove(&session).unwrap_or_default();
         let (_, lacks) = part.extent();
         let tag = Tag::Ltp { engine: session.originator, session: session.number, service, lacks };
-        let kept = if service == aggregation::SERVICE && lacks == 0 {
-            self.keep_capsules(part, session)
-        } else {
-            part.keep(tag).map(|bundle| vec![bundle])
+        let kept = match service {
+            aggregation::SERVICE if lacks == 0 => self.keep_capsules(part, session),
+            BUNDLE_SERVICE if lacks == 0 => match part.ends() {
+                Ok(ends) if ends.len() > 1 => self.keep_each(part, &ends, &tag),
+                // Either it is one, or what is wrong is said when it is kept.
+                _ => part.keep(tag).map(|bundle| vec![bundle]),
+            },
+            _ => part.keep(tag).map(|bundle| vec![bundle]),
         };
         match kept {
             Ok(bundles) => self.events.extend(bundles.into_iter().map(Event::Bundle)),
             Err(why) => self.refuse(session, &why.to_string()),
         }
+    }
+    /// Bundles that follow each other in a block, as ION aggregates them.
+    fn keep_each(&self, part: Part, ends: &[u64], tag: &Tag) -> Result<Vec<Bundle>, Unkept> {
+        let block = part.unnamed()?;
+        let mut begin = 0;
+        let keep = |end: &u64| {
+            let mut part = Part::new(&self.store, self.from)?;
+            part.copy(&block, begin..*end)?;
+            begin = *end;
+            part.keep(tag.clone())
+        };
+        ends.iter().map(keep).collect()
     }
     /// The bundles of an aggregated block, each by itself.
     fn keep_capsules(&self, part: Part, session: SessionId) -> Result<Vec<Bundle>, Unkept> {
@@ -396,14 +436,10 @@ impl Receive for Habits {
     fn meet(&self, from: SocketAddr, peer: u64) -> Result<LtpEndpoint<Coming>, Error> {
         // We begin no session, so our number is never sent; it only must differ from the peer's.
         let config = config(u64::from(peer == 0), peer, self.segment, random()?.into(), None);
-        let quotas = Quotas { imports: IMPORTS_MAX, ..Quotas::default() };
         let extensions = self.key.as_ref().map_or(0, Key::overhead);
-        let config = Config { quotas, extensions, idle: self.idle, ..config };
+        let config = Config { extensions, ..taking(config, self.idle) };
         let engine = Engine::new(config, unpaced(self.segment)?);
-        let store = self.store.clone();
-        let (services, parts) = (BTreeMap::new(), BTreeMap::new());
-        let (brought, unwanted, events) = (0, Vec::new(), Vec::new());
-        let coming = Coming { store, from, services, parts, brought, unwanted, events };
+        let coming = Coming::new(self.store.clone(), from);
         Ok(LtpEndpoint::new(engine, coming, self.key.clone(), self.is_kept_alive))
     }
     fn key(&self) -> Option<&Key> {

@@ -52,6 +52,20 @@ pub struct Sending {
     pub ltp: LtpSending,
     /// What this node calls itself, over TCP.
     pub node: String,
+    /// Bundles that the receiver sends meanwhile are kept, over LTP in UDP; `None`: they are refused.
+    pub keeping: Option<Keeping>,
+}
+
+/// How bundles are kept that come while others are sent.
+pub struct Keeping {
+    /// Where.
+    pub store: BundleStore,
+    /// It ends when this many have come and all are sent; `None`: when all are sent and none is in transit.
+    pub count: Option<u64>,
+    /// A block is given up after this time without a segment from its sender.
+    pub idle: Duration,
+    /// Gets those that have come, and what was refused.
+    pub watch: Box<dyn FnMut(Event)>,
 }
 
 /// How blocks of LTP are sent.

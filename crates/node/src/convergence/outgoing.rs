@@ -4,13 +4,17 @@ use super::{Bundle, Error, Progress, Tag};
 use crate::files::digest;
 use crate::transports::stopped;
 use lightlag_protocols::transport::ltp::Aggregator;
-use lightlag_protocols::wire::ltp::aggregation::{BUNDLE_SERVICE, bundle_length};
+use lightlag_protocols::wire::bundle;
+use lightlag_protocols::wire::ltp::aggregation::{self, BUNDLE_SERVICE, bundle_length};
 use std::fs::File;
 use std::io;
 use std::net::SocketAddr;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+/// Most bundles of a block: each is a file at the receiver.
+pub const BUNDLES_MOST: usize = 1 << 16;
 
 /// A file that is a bundle. It is open only while it leaves.
 pub struct Item {
@@ -44,6 +48,14 @@ impl Item {
         }
         let Some(file) = &self.file else { return Err(io::ErrorKind::NotFound.into()) };
         file.read_exact_at(out, at)
+    }
+    /// All of it.
+    fn bytes(&mut self) -> Result<Vec<u8>, Error> {
+        let mut bytes = vec![0; self.length as usize];
+        let read = self.read(0, &mut bytes);
+        read.map_err(|why| Error::Failed(format!("{}: {why}", self.name())))?;
+        self.close();
+        Ok(bytes)
     }
     /// It has left, or does not leave.
     pub fn close(&mut self) {
@@ -101,16 +113,20 @@ pub struct Block {
     pub length: u64,
 }
 
-/// One block for each bundle, or blocks of about `aggregate` bytes (CCSDS 734.1-B-1, section 7).
+/// One block for each bundle, or blocks of about `aggregate` bytes: for client service 2 of capsules (CCSDS 734.1-B-1,
+/// section 7), for others of bundles behind each other, as ION has them.
 ///
 /// # Errors
-/// One line, if a file to aggregate is not a BPv7 bundle, so that a receiver could not find its end.
-pub fn blocks(items: &mut [Item], aggregate: Option<u64>) -> Result<Vec<Block>, Error> {
+/// One line, if a file to aggregate is not a bundle, so that a receiver could not find its end.
+pub fn blocks(items: &mut [Item], aggregate: Option<u64>, service: u64) -> Result<Vec<Block>, Error> {
     let Some(size) = aggregate else {
         let single =
             |(at, item): (usize, &mut Item)| Block { items: vec![at], bytes: None, length: item.length };
         return Ok(items.iter_mut().enumerate().map(single).collect());
     };
+    if service != aggregation::SERVICE {
+        return concatenated(items, size);
+    }
     let mut collected = Aggregator::new(size, lightlag_protocols::time::Duration::MAX);
     let (mut blocks, mut waiting) = (Vec::new(), Vec::new());
     let finished = |items: Vec<usize>, bytes: Vec<u8>| {
@@ -118,10 +134,7 @@ pub fn blocks(items: &mut [Item], aggregate: Option<u64>) -> Result<Vec<Block>, 
         Block { items, bytes: Some(bytes), length }
     };
     for (at, item) in items.iter_mut().enumerate() {
-        let mut bytes = vec![0; item.length as usize];
-        let read = item.read(0, &mut bytes);
-        read.map_err(|why| Error::Failed(format!("{}: {why}", item.name())))?;
-        item.close();
+        let bytes = item.bytes()?;
         if bundle_length(&bytes) != Some(bytes.len()) {
             let what = "not a bundle of version 7, which --aggregate needs to find its end";
             return Err(Error::Input(format!("{}: {what}; leave --aggregate out", item.name())));
@@ -132,5 +145,27 @@ pub fn blocks(items: &mut [Item], aggregate: Option<u64>) -> Result<Vec<Block>, 
         }
     }
     blocks.extend(collected.flush().map(|block| finished(waiting, block)));
+    Ok(blocks)
+}
+
+/// A block is full at `size` bytes or a little more, or at [`BUNDLES_MOST`] bundles.
+fn concatenated(items: &mut [Item], size: u64) -> Result<Vec<Block>, Error> {
+    let mut blocks = Vec::new();
+    let mut block = Block { items: Vec::new(), bytes: Some(Vec::new()), length: 0 };
+    for (at, item) in items.iter_mut().enumerate() {
+        let bytes = item.bytes()?;
+        bundle::check(&bytes).map_err(|why| {
+            let what = "--aggregate takes bundles only, whose end a receiver can find; leave it out";
+            Error::Input(format!("{}: {why}; {what}", item.name()))
+        })?;
+        block.items.push(at);
+        block.length += item.length;
+        block.bytes.get_or_insert_default().extend(bytes);
+        if block.length >= size || block.items.len() == BUNDLES_MOST {
+            let empty = Block { items: Vec::new(), bytes: Some(Vec::new()), length: 0 };
+            blocks.push(std::mem::replace(&mut block, empty));
+        }
+    }
+    blocks.extend(Some(block).filter(|block| block.length > 0));
     Ok(blocks)
 }

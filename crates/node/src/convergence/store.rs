@@ -2,6 +2,7 @@
 //! twice is one file and no file is ever replaced.
 
 use super::books::{Books, FILE_LEAST};
+use super::outgoing::BUNDLES_MOST;
 use super::{Bundle, Error, Tag};
 use crate::files::{PartFile, disk, make_folder, refusal, sync_folder};
 use crate::transfer::sender::random;
@@ -212,6 +213,15 @@ impl Part {
             at += bytes.len() as u64;
         }
         Ok(())
+    }
+    /// Where the bundles end that it is.
+    ///
+    /// # Errors
+    /// It is not bundles, or what the disk says.
+    pub fn ends(&mut self) -> Result<Vec<u64>, Unkept> {
+        self.file.flush().map_err(|why| of_disk(&why))?;
+        let mut read = |at, out: &mut [u8]| self.file.read(at, out).is_ok();
+        Ok(bundle::ends(self.extent().0, BUNDLES_MOST, &mut read)?)
     }
     /// It is here, as far as it comes: it gets its name.
     ///

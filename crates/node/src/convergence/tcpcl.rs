@@ -151,9 +151,13 @@ impl Leaving {
             self.next += 1;
         }
     }
-    fn note(&mut self, told: Told) {
+    fn note(&mut self, told: Told, peer_term: Option<TermReason>) {
         match told {
             Told::Opened { node } => self.node = node,
+            Told::Refused { transfer, reason: RefuseReason::SessionTerminating } if peer_term.is_some() => {
+                let why = peer_term.map(|why| Ending::Peer(why).to_string()).unwrap_or_default();
+                self.end(transfer, Err(format!("it did not leave: {why}")));
+            }
             Told::Sent { transfer } => self.end(transfer, Ok(())),
             Told::Refused { transfer, reason } => {
                 self.end(transfer, Err(format!("the receiver refused it: {reason}")));
@@ -163,7 +167,8 @@ impl Leaving {
                 self.end(transfer, Err(format!("{why}; send it over ltp-udp, or as fragments")));
             }
             Told::Ended(how) => self.ending = Some(how),
-            Told::Coming { .. } | Told::Data { .. } | Told::Whole { .. } | Told::Acked { .. } => {}
+            Told::Coming { .. } | Told::Data { .. } | Told::Whole { .. } => {}
+            Told::Declined { .. } | Told::Acked { .. } => {}
         }
     }
     /// The transfers of a session are numbered from zero, in the order of the bundles.
@@ -225,7 +230,7 @@ pub fn send(
             if matches!(told, Told::Sent { .. }) {
                 acked = 0;
             }
-            leaving.note(told);
+            leaving.note(told, stream.session.peer_term());
         }
         if leaving.is_done() && done.is_none() {
             done = Some(now);
@@ -304,10 +309,24 @@ impl Coming {
                 }
             }
             Told::Whole { transfer } => self.keep(session, transfer),
+            Told::Declined { reason, .. } => self.decline(reason),
             Told::Ended(Ending::Closed) => {}
             Told::Ended(how) => self.tell(Event::Refused(format!("{}: {how}", self.peer))),
             Told::Acked { .. } | Told::Sent { .. } | Told::Refused { .. } | Told::TooLong { .. } => {}
         }
+    }
+    /// The session has refused a bundle by itself.
+    fn decline(&mut self, reason: RefuseReason) {
+        self.part = None;
+        let why = match reason {
+            RefuseReason::SessionTerminating => return,
+            RefuseReason::NoResources => {
+                format!("it has more than {} bytes (--max-size)", self.store.size_most)
+            }
+            RefuseReason::NotAcceptable => "it has another length than its sender announced".to_owned(),
+            other => other.to_string(),
+        };
+        self.tell(Event::Refused(format!("a bundle from {}: {why}", self.peer)));
     }
     /// Why the session must end now, if it must.
     fn dismissal(&self) -> Option<TermReason> {

@@ -1,6 +1,7 @@
 //! One question, and its answer.
 
 use super::faces::{Faces, Peer};
+use super::forged::{Notice, Refusal};
 use super::{MTU, forged, random};
 use crate::Error;
 use crate::clock::Clock;
@@ -24,6 +25,8 @@ pub struct Question<'q> {
     pub write: &'q Write<'q>,
     /// Whether Data answer it; those that do not are dropped, and it is asked again.
     pub check: &'q Check<'q>,
+    /// Whether answers must be signed by a key: Nacks, which are not, are then hints only.
+    pub signed: bool,
 }
 
 /// Why Data are not taken.
@@ -51,53 +54,65 @@ pub fn broken(why: &io::Error) -> Error {
 /// Asks until there is an answer.
 ///
 /// # Errors
-/// One line: there is no route, no answer arrives, or the face is broken.
-pub fn ask(faces: &mut Faces, to: Peer, clock: &Clock, question: &Question) -> Result<Answer, Error> {
+/// One line: there is no route, no answer arrives, all answers are refused, or the face is broken.
+pub fn ask(
+    faces: &mut Faces,
+    to: Peer,
+    clock: &Clock,
+    question: &Question,
+    notice: &mut Notice,
+) -> Result<Answer, Error> {
     let began = clock.now();
-    let (mut nack, mut silent, mut refused) = (None, 0, 0);
-    while silent < TRIES {
+    let (mut nack, mut silent) = (None, 0);
+    // The first refused answer limits how long others are waited for.
+    let (mut refused, mut last, mut end) = (0, None, Instant::MAX);
+    while silent < TRIES && clock.now() < end {
         let mut packet = Vec::new();
         let mut interest = question.interest.clone();
-        // A store may hold what was forged: it answers this only with what it holds to be fresh.
-        interest.must_be_fresh |= refused > 0;
+        // A store may hold what was forged: it answers this only with what it holds to be fresh. True Data may
+        // have no time of freshness: every other Interest is a plain one.
+        interest.must_be_fresh |= refused > 0 && (i64::from(refused) + silent) % 2 == 1;
         let name = (question.write)(&interest, u32::from_be_bytes(random()?), &mut packet)?;
         faces
             .send(to, Headers::default(), &packet)
             .and_then(|()| faces.flush())
             .map_err(|why| broken(&why))?;
         let sent = clock.now();
-        let heard = listen(faces, clock, sent + WAIT * (silent + 1), &name, question)?;
+        let heard = listen(faces, clock, end.min(sent + WAIT * (silent + 1)), &name, question)?;
         match heard {
             Heard::Data(packet, stamped) => {
                 return Ok(Answer { packet, took: clock.now() - sent, stamped });
             }
-            Heard::Nack(reason @ (Nack::NoRoute | Nack::Unspecified | Nack::Other(_))) => {
-                let what =
-                    if reason == Nack::NoRoute { "it has no route".to_owned() } else { reason.to_string() };
-                let line = format!("{name}: the forwarder does not answer: {what}; is it published?");
-                return Err(Error::Failed(line));
-            }
-            Heard::Nack(reason) => {
-                nack = Some(reason);
-                faces.wait(WAIT).map_err(|why| broken(&why))?;
-            }
-            Heard::Forged(why) => {
+            Heard::Refused(why) => {
+                if matches!(why, Refusal::Nack(_)) && !question.signed {
+                    return Err(why.error(&name, 1));
+                }
+                notice.refused(&name, &why);
+                end = end.min(clock.now() + forged::PATIENCE);
                 refused += 1;
                 if refused > forged::ANSWERS_MOST {
-                    return Err(forged::error(&name, why));
+                    return Err(why.error(&name, refused));
                 }
-                // The true answer may come behind the forged one.
+                last = Some(why);
+                // The true answer may come behind the refused one.
                 let until = clock.now() + forged::pause(refused);
                 if let Heard::Data(packet, stamped) = listen_on(faces, clock, until, &name, question)? {
                     return Ok(Answer { packet, took: clock.now() - sent, stamped });
                 }
                 continue;
             }
+            Heard::Busy(reason) => {
+                nack = Some(reason);
+                faces.wait(WAIT).map_err(|why| broken(&why))?;
+            }
             Heard::Nothing => {}
         }
         silent += 1;
     }
     let name = &question.interest.name;
+    if let Some(why) = last {
+        return Err(why.error(name, refused));
+    }
     let waited = (clock.now() - began).as_secs_f64();
     let what = nack.map_or("no answer".to_owned(), |reason| format!("the forwarder refuses: {reason}"));
     Err(Error::Failed(format!("{name}: {what}, asked {TRIES} times in {waited:.0} s; is it published?")))
@@ -105,12 +120,25 @@ pub fn ask(faces: &mut Faces, to: Peer, clock: &Clock, question: &Question) -> R
 
 enum Heard {
     Data(Vec<u8>, bool),
-    Nack(Nack),
-    Forged(Untrusted),
+    /// The forwarder has too much to do, or takes the Interest for a duplicate.
+    Busy(Nack),
+    Refused(Refusal),
     Nothing,
 }
 
-/// Listens until the time, whatever is forged.
+impl Heard {
+    /// A Nack came; Data that came before it count, refused ones too.
+    fn or_nack(&mut self, reason: Nack) {
+        if let Self::Nothing | Self::Busy(_) = self {
+            *self = match reason {
+                Nack::Congestion | Nack::Duplicate => Self::Busy(reason),
+                _ => Self::Refused(Refusal::Nack(reason)),
+            };
+        }
+    }
+}
+
+/// Listens until the time, whatever is refused.
 fn listen_on(
     faces: &mut Faces,
     clock: &Clock,
@@ -120,7 +148,7 @@ fn listen_on(
 ) -> Result<Heard, Error> {
     loop {
         match listen(faces, clock, until, name, question)? {
-            Heard::Forged(_) if clock.now() < until => {}
+            Heard::Refused(_) | Heard::Busy(_) if clock.now() < until => {}
             other => return Ok(other),
         }
     }
@@ -142,7 +170,7 @@ fn listen(
                 let answers = |name: &Name| wanted.is_answered_by(name);
                 if let Some(reason) = headers.nack {
                     if Interest::read(packet).is_ok_and(|interest| interest.name == wanted.name) {
-                        heard = Heard::Nack(reason);
+                        heard.or_nack(reason);
                     }
                 } else if let Ok(signed) = Signed::read(packet)
                     && answers(&signed.data.name)
@@ -150,7 +178,7 @@ fn listen(
                 {
                     heard = match (question.check)(&signed) {
                         Ok(()) => Heard::Data(packet.to_vec(), headers.send_time.is_some()),
-                        Err(why) => Heard::Forged(why),
+                        Err(why) => Heard::Refused(Refusal::Data(why)),
                     };
                 }
             })

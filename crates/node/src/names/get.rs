@@ -2,6 +2,7 @@
 
 use super::ask::{Question, ask, broken};
 use super::faces::{Dropped, Faces, Peer};
+use super::forged::{Notice, Refusal};
 use super::sink::Sink;
 use super::{FaceUri, forged, random, since_1970};
 use crate::Error;
@@ -14,7 +15,7 @@ use lightlag_protocols::units::Bytes;
 use lightlag_protocols::wire::ndn::metadata::{KEYWORD, Metadata};
 use lightlag_protocols::wire::ndn::name::kind;
 use lightlag_protocols::wire::ndn::signature::kind as signature_kind;
-use lightlag_protocols::wire::ndn::{Headers, Interest, Nack, Name, Signed, Untrusted, Verifier};
+use lightlag_protocols::wire::ndn::{Headers, Interest, Nack, Name, Signed, Verifier};
 use std::collections::BTreeMap;
 
 /// What is wanted.
@@ -91,21 +92,22 @@ const SLEEP_MOST: Duration = Duration::from_nanos(100_000_000);
 /// Content type of Data that say that the object does not exist (application-level Nack).
 const CONTENT_NACK: u64 = 3;
 
-/// Gets it.
+/// Gets it. `say` is given a line when the first answer is refused.
 ///
 /// # Errors
 /// One line: the face breaks, no answer arrives, or an answer fails verification.
-pub fn get(getting: Getting, watch: &mut Progress) -> Result<Got, Error> {
+pub fn get(getting: Getting, watch: &mut Progress, say: &mut dyn FnMut(&str)) -> Result<Got, Error> {
+    let notice = &mut Notice::new(say);
     let Getting { name, from, mut sink, mtu, controller, verifier, size_most } = getting;
     let clock = Clock::start();
     let (mut faces, peer) = Faces::connect(&from, mtu)?;
     let versioned = match name.split_last() {
         Some((_, last)) if last.kind == kind::VERSION => name,
-        _ => discover(&mut faces, peer, &clock, &name, &verifier)?,
+        _ => discover(&mut faces, peer, &clock, &name, &verifier, notice)?,
     };
     let trust = Trust { verifier: &verifier, size_most };
-    let mut fetch = first(faces, peer, clock, versioned, trust, controller, &mut sink, mtu)?;
-    fetch.run(&mut sink, watch)?;
+    let mut fetch = first(faces, peer, clock, versioned, trust, controller, &mut sink, mtu, notice)?;
+    fetch.run(&mut sink, watch, notice)?;
     sink.finish()?;
     fetch.got.seconds = (clock.now() - Instant::ZERO).as_secs_f64();
     Ok(fetch.got)
@@ -118,6 +120,7 @@ fn discover(
     clock: &Clock,
     name: &Name,
     verifier: &Verifier,
+    notice: &mut Notice,
 ) -> Result<Name<'static>, Error> {
     let interest = Interest {
         name: name.with(KEYWORD),
@@ -127,7 +130,9 @@ fn discover(
         ..Interest::default()
     };
     let check = |signed: &Signed| verifier.verify(&signed.signature);
-    let answer = ask(faces, to, clock, &Question { interest: &interest, write: &write, check: &check })?;
+    let signed = *verifier != Verifier::Nobody;
+    let question = Question { interest: &interest, write: &write, check: &check, signed };
+    let answer = ask(faces, to, clock, &question, notice)?;
     let signed = existing(&answer.packet)?;
     let wrong = |what: String| Error::Failed(format!("{}: {what}", signed.data.name));
     let versioned = Metadata::read(signed.data.content);
@@ -198,9 +203,17 @@ struct Fetch<'f> {
     last: Option<u64>,
     /// The time by which the consumer knows of everything: it never goes back.
     latest: Instant,
-    /// Segments with forged Data: how many, and when to ask again, if that is pending.
-    forged: BTreeMap<u32, (u32, Option<Instant>)>,
+    /// Segments with refused answers.
+    forged: BTreeMap<u32, Refused>,
     got: Got,
+}
+
+/// The refused answers to the Interests for a segment.
+struct Refused {
+    answers: u32,
+    /// When to ask again, if that is pending.
+    again: Option<Instant>,
+    why: Refusal,
 }
 
 /// Asks for the first segment, which shows the segment size and usually the number of segments.
@@ -214,12 +227,14 @@ fn first<'f>(
     controller: Factory,
     sink: &mut Sink,
     mtu: usize,
+    notice: &mut Notice,
 ) -> Result<Fetch<'f>, Error> {
     let verifier = trust.verifier;
     let interest = Interest { name: name.with_number(kind::SEGMENT, 0), ..Interest::default() };
     let check = |signed: &Signed| verifier.verify(&signed.signature);
-    let question = Question { interest: &interest, write: &write, check: &check };
-    let answer = ask(&mut faces, peer, &clock, &question)?;
+    let signed = *verifier != Verifier::Nobody;
+    let question = Question { interest: &interest, write: &write, check: &check, signed };
+    let answer = ask(&mut faces, peer, &clock, &question, notice)?;
     let signed = existing(&answer.packet)?;
     let content = signed.data.content;
     let last = last_of(&signed)?;
@@ -291,7 +306,7 @@ fn last_of(signed: &Signed) -> Result<Option<u64>, Error> {
 }
 
 impl Fetch<'_> {
-    fn run(&mut self, sink: &mut Sink, watch: &mut Progress) -> Result<(), Error> {
+    fn run(&mut self, sink: &mut Sink, watch: &mut Progress, notice: &mut Notice) -> Result<(), Error> {
         loop {
             self.ask_for_more()?;
             let is_there = self.consumer.is_complete() && self.last.is_some();
@@ -303,13 +318,16 @@ impl Fetch<'_> {
             }
             if let Some(failed) = self.consumer.failed() {
                 let name = self.name.with_number(kind::SEGMENT, failed.segment.into());
+                if let Some(Refused { answers, why, .. }) = self.forged.get(&failed.segment) {
+                    return Err(why.error(&name, *answers));
+                }
                 return Err(Error::Failed(format!(
                     "{name}: it did not come, asked {} times",
                     REPAIRS_MOST + 1
                 )));
             }
-            if self.receive(sink)? == 0 {
-                let again = self.forged.values().filter_map(|(_, at)| *at).min();
+            if self.receive(sink, notice)? == 0 {
+                let again = self.forged.values().filter_map(|refused| refused.again).min();
                 let due = self.consumer.deadline().into_iter().chain(again).min().unwrap_or(Instant::MAX);
                 let now = self.clock.now();
                 // What is paced leaves a few at a time: to sleep and wake for each costs more than to send it.
@@ -327,8 +345,8 @@ impl Fetch<'_> {
     fn ask_for_more(&mut self) -> Result<(), Error> {
         let mut packet = Vec::new();
         self.latest = self.latest.max(self.clock.now());
-        for (number, (_, at)) in &mut self.forged {
-            if at.take_if(|at| *at <= self.latest).is_some() {
+        for (number, refused) in &mut self.forged {
+            if refused.again.take_if(|at| *at <= self.latest).is_some() {
                 self.consumer.ask_again(ndn::Name { prefix: Prefix(0), segment: *number });
             }
         }
@@ -336,8 +354,9 @@ impl Fetch<'_> {
             let interest = Interest {
                 name: self.name.as_ref(),
                 nonce: Some(wanted.nonce),
-                // A store may hold what was forged: it answers this only with what it holds to be fresh.
-                must_be_fresh: self.forged.contains_key(&wanted.name.segment),
+                // A store may hold what was forged: it answers this only with what it holds to be fresh. True Data
+                // may have no time of freshness: half of the Interests are plain ones.
+                must_be_fresh: wanted.nonce % 2 == 0 && self.forged.contains_key(&wanted.name.segment),
                 lifetime: Some(Duration::from_nanos(i64::from(wanted.lifetime_ms) * 1_000_000)),
                 ..Interest::default()
             };
@@ -348,10 +367,11 @@ impl Fetch<'_> {
         }
         self.faces.flush().map_err(|why| broken(&why))
     }
-    fn receive(&mut self, sink: &mut Sink) -> Result<usize, Error> {
+    fn receive(&mut self, sink: &mut Sink, notice: &mut Notice) -> Result<usize, Error> {
         let Self { faces, clock, consumer, name, trust, segment, last, latest, forged, got, .. } = self;
+        let trust = *trust;
         let mut fetched =
-            Fetched { consumer, name, trust: *trust, segment: *segment, last, forged, got, sink };
+            Fetched { consumer, name, trust, segment: *segment, last, forged, got, sink, notice };
         let mut result = Ok(());
         let came = faces.receive(clock, &mut |_, headers, packet, at| {
             *latest = at.max(*latest);
@@ -365,18 +385,19 @@ impl Fetch<'_> {
 }
 
 /// What a packet may change.
-struct Fetched<'f> {
+struct Fetched<'f, 'n> {
     consumer: &'f mut Consumer,
     name: &'f Name<'static>,
     trust: Trust<'f>,
     segment: u64,
     last: &'f mut Option<u64>,
-    forged: &'f mut BTreeMap<u32, (u32, Option<Instant>)>,
+    forged: &'f mut BTreeMap<u32, Refused>,
     got: &'f mut Got,
     sink: &'f mut Sink,
+    notice: &'f mut Notice<'n>,
 }
 
-impl Fetched<'_> {
+impl Fetched<'_, '_> {
     fn take(&mut self, now: Instant, headers: Headers, packet: &[u8]) -> Result<(), Error> {
         if let Some(reason) = headers.nack {
             return self.take_nack(now, reason, packet);
@@ -390,7 +411,8 @@ impl Fetched<'_> {
             return Ok(());
         };
         if let Err(why) = self.trust.verifier.verify(&signed.signature) {
-            return self.drop_forged(now, number, why);
+            self.got.forged += 1;
+            return self.refuse(now, number, Refusal::Data(why));
         }
         is_there(&signed)?;
         self.learn_last(&signed)?;
@@ -400,21 +422,24 @@ impl Fetched<'_> {
         if is_new { self.keep(number.into(), &headers, &signed) } else { Ok(()) }
     }
     /// Asks again a little later: the true Data may be in transit.
-    fn drop_forged(&mut self, now: Instant, number: u32, why: Untrusted) -> Result<(), Error> {
-        self.got.forged += 1;
+    fn refuse(&mut self, now: Instant, number: u32, why: Refusal) -> Result<(), Error> {
         if !self.consumer.is_awaited(ndn::Name { prefix: Prefix(0), segment: number }) {
             return Ok(());
         }
-        let (answers, at) = self.forged.entry(number).or_default();
+        let name = || self.name.with_number(kind::SEGMENT, number.into());
+        self.notice.refused(&name(), &why);
+        let none = Refused { answers: 0, again: None, why: why.clone() };
+        let refused = self.forged.entry(number).or_insert(none);
         // Several answers to one Interest are one.
-        if at.is_some() {
+        if refused.again.is_some() {
             return Ok(());
         }
-        *answers += 1;
-        if *answers <= forged::ANSWERS_MOST {
-            *at = Some(now + forged::pause(*answers));
+        refused.answers += 1;
+        if refused.answers <= forged::ANSWERS_MOST {
+            refused.again = Some(now + forged::pause(refused.answers));
+            refused.why = why;
         } else if self.last.is_some() {
-            return Err(forged::error(&self.name.with_number(kind::SEGMENT, number.into()), why));
+            return Err(why.error(&name(), refused.answers));
         }
         Ok(())
     }
@@ -434,10 +459,7 @@ impl Fetched<'_> {
             Nack::Duplicate => Ok(()),
             // Beyond the end, as long as that is not known.
             _ if self.last.is_none() => Ok(()),
-            other => {
-                let name = self.name.with_number(kind::SEGMENT, number.into());
-                Err(Error::Failed(format!("{name}: the forwarder does not answer any more: {other}")))
-            }
+            other => self.refuse(now, number, Refusal::Nack(other)),
         }
     }
     fn number_of(&self, name: &Name) -> Option<u32> {

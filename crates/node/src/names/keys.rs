@@ -2,8 +2,8 @@
 
 use crate::Error;
 use base64ct::{Base64, Encoding};
-use lightlag_protocols::wire::ndn::signature::sha256;
-use lightlag_protocols::wire::ndn::{Name, Signed, Signer, Verifier};
+use lightlag_protocols::wire::ndn::signature::key_id;
+use lightlag_protocols::wire::ndn::{Name, Signed, Signer, TrustedKey, Verifier};
 use p256::ecdsa::{SigningKey, VerifyingKey};
 use p256::elliptic_curve::Generate;
 use p256::pkcs8::{DecodePrivateKey, DecodePublicKey, EncodePrivateKey, EncodePublicKey, LineEnding};
@@ -36,8 +36,7 @@ pub fn read_key(path: &Path, owner: &Name) -> Result<Signer, Error> {
     let key = key.map_err(|_| {
         Error::Input(format!("{}: it holds no private key of the curve P-256; {right}", path.display()))
     })?;
-    let point = key.verifying_key().to_sec1_point(false);
-    let name = owner.with_generic(b"KEY").with_generic(&sha256(&[point.as_bytes()])[..8]);
+    let name = owner.with_generic(b"KEY").with_generic(&key_id(key.verifying_key()));
     Ok(Signer::Ecdsa(Box::new(key), name))
 }
 
@@ -48,19 +47,21 @@ pub fn read_key(path: &Path, owner: &Name) -> Result<Signer, Error> {
 pub fn read_trust(path: &Path) -> Result<Verifier, Error> {
     let right = "name a public key in PEM or a certificate of NDN, of the curve P-256";
     let text = read_text(path, right)?;
-    let key = VerifyingKey::from_public_key_pem(&text).ok().or_else(|| of_certificate(&text));
+    let key = VerifyingKey::from_public_key_pem(&text).ok().map(|key| TrustedKey::new(key, None));
+    let key = key.or_else(|| of_certificate(&text));
     let key =
         key.ok_or_else(|| Error::Input(format!("{}: it holds no such key; {right}", path.display())))?;
     Ok(Verifier::Ecdsa(Box::new(key)))
 }
 
 /// A certificate is Data whose content is the key; in files it is base64, with or without a frame of PEM.
-fn of_certificate(text: &str) -> Option<VerifyingKey> {
+fn of_certificate(text: &str) -> Option<TrustedKey> {
     let is_base64 = |line: &&str| !line.starts_with('-') && !line.contains(':');
     let digits: String = text.lines().map(str::trim).filter(is_base64).collect();
     let bytes = Base64::decode_vec(&digits).ok()?;
     let certificate = Signed::read(&bytes).ok()?;
-    VerifyingKey::from_public_key_der(certificate.data.content).ok()
+    let key = VerifyingKey::from_public_key_der(certificate.data.content).ok()?;
+    Some(TrustedKey::new(key, Some(&certificate.data.name)))
 }
 
 /// Draws a key: writes the private one to a file that only its owner may read, and the public one beside it

@@ -2,6 +2,7 @@
 
 use super::ask::{Question, ask, broken};
 use super::faces::{Faces, Peer};
+use super::forged::Notice;
 use super::publication::{Publication, Wanted};
 use super::{FaceUri, random, since_1970};
 use crate::Error;
@@ -120,7 +121,8 @@ fn register(faces: &mut Faces, to: Peer, clock: &Clock, name: &Name, local: bool
         Ok(control::register(name, local, nonce, &info, &Signer::Digest, out))
     };
     let interest = Interest { name: name.as_ref(), ..Interest::default() };
-    let answer = ask(faces, to, clock, &Question { interest: &interest, write: &write, check: &|_| Ok(()) });
+    let question = Question { interest: &interest, write: &write, check: &|_| Ok(()), signed: false };
+    let answer = ask(faces, to, clock, &question, &mut Notice::new(&mut |_| ()));
     let answer = answer.map_err(|why| Error::Failed(format!("the forwarder does not register {why}")))?;
     let response = Signed::read(&answer.packet).and_then(|signed| Response::read(signed.data.content));
     match response {

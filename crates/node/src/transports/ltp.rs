@@ -73,6 +73,10 @@ pub trait Side {
     }
     /// The connection below has ended.
     fn on_abort(&mut self) {}
+    /// Whether blocks of any engine at the address of the peer are taken.
+    fn takes_any(&self) -> bool {
+        false
+    }
     /// As [`Endpoint::brought`].
     fn brought(&self) -> u64 {
         0
@@ -133,6 +137,11 @@ impl<B: Side> LtpEndpoint<B> {
     }
 }
 
+/// Whether a segment is of a session that its sender begins, or has begun.
+fn begins(segment: &Segment) -> bool {
+    matches!(segment.content, Content::Data(_) | Content::Cancel(End::Sender, _))
+}
+
 fn append(blocks: &mut impl Side, segment: &Segment, out: &mut Vec<u8>) -> io::Result<()> {
     let Content::Data(data) = segment.content else { return Ok(()) };
     let start = out.len();
@@ -154,6 +163,9 @@ impl<B: Side> Endpoint for LtpEndpoint<B> {
             (bytes, rest) = rest.split_at(taken);
             if self.key.as_ref().is_some_and(|key| key.check(&packet, bytes).is_err()) {
                 continue;
+            }
+            if self.blocks.takes_any() && begins(&packet.segment) {
+                self.engine.meet(packet.segment.session.originator);
             }
             // What it refuses the engine counts.
             let _ = self.engine.receive(now, &packet.segment);
@@ -492,9 +504,8 @@ pub trait Receive: Clone + 'static {
     fn originator(&self, bytes: &[u8]) -> Option<u64> {
         let (packet, taken) = Packet::read_first(bytes).ok()?;
         let believed = self.key().is_none_or(|key| key.check(&packet, &bytes[..taken]).is_ok());
-        let begins = matches!(packet.segment.content, Content::Data(_) | Content::Cancel(End::Sender, _));
         let peer = packet.segment.session.originator;
-        (believed && begins && self.takes(peer)).then_some(peer)
+        (believed && begins(&packet.segment) && self.takes(peer)).then_some(peer)
     }
 }
 

@@ -65,7 +65,10 @@ impl SendOptions {
         let opened = from.map_or_else(|| Socket::towards(to), Socket::bind);
         let opened = opened.and_then(|mut socket| socket.set_tap(self.tap.take()).map(|()| socket));
         opened.map(Socket::with_one_peer).map_err(|why| match from {
-            Some(from) => Error::Input(format!("--from: {from}: {why}; name a free address of this machine")),
+            Some(from) => Error::Input(format!(
+                "--from: {from}: {why}; name a free address of this machine (`bundles send --folder` keeps the bundles that arrive there, \
+                 too)"
+            )),
             None => Error::Failed(format!("cannot open a socket to {to}: {why}")),
         })
     }

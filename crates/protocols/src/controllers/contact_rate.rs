@@ -55,6 +55,13 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
         ),
         Parameter::integer("train", 16.0, (4.0, 256.0), "Packets of a train."),
         Parameter::number("standing_queue", "", 4.0, (0.5, 1e4), "Packets that make a queue stand."),
+        Parameter::number(
+            "standing_delay",
+            "s",
+            0.0,
+            (0.0, 1e6),
+            "Delay that makes a queue stand where those packets take less: what answers may take.",
+        ),
         Parameter::integer(
             "patience",
             6.0,
@@ -79,6 +86,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             blind_rate: parameters.number("blind_rate"),
             train: parameters.number("train") as u32,
             standing_queue: parameters.number("standing_queue"),
+            standing_delay: parameters.number("standing_delay"),
             patience: parameters.number("patience") as u32,
             backs_off: parameters.number("backs_off"),
             standing_for: 0,
@@ -116,6 +124,8 @@ struct ContactRate {
     blind_rate: f64,
     train: u32,
     standing_queue: f64,
+    /// In s.
+    standing_delay: f64,
     patience: u32,
     backs_off: f64,
     /// Round trips in a row in which a queue stood.
@@ -168,7 +178,7 @@ impl ContactRate {
             (None, None) => None,
         };
         let (Some(above), Some(link)) = (above, self.link) else { return false };
-        above.as_secs_f64() > self.standing_queue * self.packet_bits / link
+        above.as_secs_f64() > (self.standing_queue * self.packet_bits / link).max(self.standing_delay)
     }
     fn end_of_round(&mut self, now: Instant) {
         let (Some(rate), Some(link)) = (self.rate, self.link) else { return };

@@ -32,6 +32,14 @@ pub enum Broken {
     /// They end in the middle of a field.
     #[error("it ends at byte {0}, in the middle of a block")]
     Ends(u64),
+    /// More bundles follow each other than are taken.
+    #[error("more than {most} bundles follow each other; the next begins at byte {at}")]
+    TooMany {
+        /// How many are taken.
+        most: usize,
+        /// Where the next one begins.
+        at: u64,
+    },
     /// Bytes follow the last block.
     #[error("bytes follow its last block at byte {0}")]
     Follows(u64),
@@ -53,13 +61,25 @@ pub fn check(bytes: &[u8]) -> Result<(), Broken> {
 /// # Errors
 /// The first thing that is wrong.
 pub fn check_with(length: u64, read: &mut Read) -> Result<(), Broken> {
+    let end = Cursor::new(length, read).bundle()?;
+    if end == length { Ok(()) } else { Err(Broken::Follows(end)) }
+}
+
+/// Where the bundles end that follow each other in `length` bytes, as ION aggregates them in a block of LTP; at most
+/// `most` of them. Each has the form that [`check`] wants.
+///
+/// # Errors
+/// The first thing that is wrong, and where.
+pub fn ends(length: u64, most: usize, read: &mut Read) -> Result<Vec<u64>, Broken> {
     let mut cursor = Cursor::new(length, read);
-    if cursor.primary()?.head.version == 7 {
-        cursor.blocks_7()?
-    } else {
-        cursor.blocks_6()?
+    let mut ends = Vec::new();
+    while ends.is_empty() || cursor.at < length {
+        if ends.len() == most {
+            return Err(Broken::TooMany { most, at: cursor.at });
+        }
+        ends.push(cursor.bundle()?);
     }
-    if cursor.at == length { Ok(()) } else { Err(Broken::Follows(cursor.at)) }
+    Ok(ends)
 }
 
 /// Checks the primary block only, of a bundle whose later bytes are missing.
@@ -156,6 +176,15 @@ impl<'a, 'b> Cursor<'a, 'b> {
         let end = self.at.checked_add(count).filter(|end| *end <= self.length);
         self.at = end.ok_or(Broken::Ends(self.length))?;
         Ok(())
+    }
+    /// A bundle; returns where it ends.
+    fn bundle(&mut self) -> Result<u64, Broken> {
+        if self.primary()?.head.version == 7 {
+            self.blocks_7()?;
+        } else {
+            self.blocks_6()?;
+        }
+        Ok(self.at)
     }
     /// The primary block. Of version 7 the array of blocks has begun before.
     fn primary(&mut self) -> Result<Primary, Broken> {
@@ -430,6 +459,28 @@ mod tests {
             prop_assert_eq!(check(&longer), Err(Broken::Follows(bundle.len() as u64)));
             let length = bundle.len() as u64;
             prop_assert_eq!(check_primary(length, &mut of(&bundle)), Ok(()));
+        }
+
+        #[test]
+        fn bundles_behind_each_other_are_found_and_the_first_that_is_none_is_named(
+            bundles in prop::collection::vec(any_bundle(), 1..8),
+            cut in any::<prop::sample::Index>(),
+        ) {
+            let all = bundles.concat();
+            let sums: Vec<u64> = bundles.iter().scan(0, |at, one| { *at += one.len() as u64; Some(*at) }).collect();
+            let ends = |bytes: &[u8], most| super::ends(bytes.len() as u64, most, &mut of(bytes));
+            prop_assert_eq!(ends(&all, bundles.len()), Ok(sums.clone()));
+            let fewer = bundles.len() - 1;
+            let at = sums.iter().rev().nth(1).copied().unwrap_or(0);
+            prop_assert_eq!(ends(&all, fewer), Err(Broken::TooMany { most: fewer, at }));
+            // A block that is cut is whole bundles or none.
+            let short = cut.index(all.len());
+            match ends(&all[..short], 8) {
+                Ok(found) => prop_assert_eq!(found.last(), Some(&(short as u64))),
+                Err(_) => prop_assert!(!sums.contains(&(short as u64))),
+            }
+            let noise = [&all[..], &[0x42]].concat();
+            prop_assert!(ends(&noise, 9).is_err());
         }
 
         #[test]

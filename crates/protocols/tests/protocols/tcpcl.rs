@@ -248,6 +248,17 @@ fn keep_alives_are_sent_as_agreed_and_silence_ends_the_session() {
     assert_eq!(events(&mut alone[0]), [Event::Ended(Ending::Silent)]);
 }
 
+/// HDTN 1.3.1 divides by the smaller of both.
+#[test]
+fn no_limit_in_the_opening_is_zero() {
+    let mut here = Session::new(at(0), Config { transfer_mru: 0, ..config(true) });
+    written(&mut here, at(0));
+    here.receive(at(0), &Contact { version: 4, can_tls: false }.to_bytes());
+    let said = written(&mut here, at(0));
+    let Ok(Some((Message::Init(init), _))) = Message::read(&said) else { panic!("{said:?}") };
+    assert_eq!((init.segment_mru, init.transfer_mru), (1, 1));
+}
+
 #[test]
 fn a_peer_that_never_opens_the_session_is_not_waited_for() {
     for is_active in [true, false] {

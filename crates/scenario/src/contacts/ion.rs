@@ -92,7 +92,7 @@ impl Clock {
     fn row(&self, line: &Line, [start, end, from, to]: [&str; 4]) -> Result<ContactRow> {
         let (start, end) = (self.instant(line, start)?, self.instant(line, end)?);
         check_order(start, end, &line.place)?;
-        let (a, b) = (from.to_owned(), to.to_owned());
+        let (a, b) = (from.into(), to.into());
         Ok(ContactRow { place: line.place.clone(), a, b, start, end, rate: None, delay: None })
     }
 }

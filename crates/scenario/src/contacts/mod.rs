@@ -3,6 +3,9 @@
 //! Each reader is a pure function from bytes to rows. Which node an identifier means, and which
 //! rate and delay hold where the text says none, is for [`resolve`] to say.
 
+mod columns;
+mod dates;
+mod gpx;
 mod ion;
 mod plan;
 mod positions;
@@ -12,15 +15,20 @@ mod table;
 mod the_one;
 mod trace;
 
+pub use columns::{Format, Recorded};
+pub use dates::date_time;
+pub use gpx::Devices;
 pub(crate) use ion::days_since_1970;
 pub use ion::{IonPlan, ion};
 pub use plan::{ContactPlan, PlannedContact};
-pub use positions::meet;
+pub use positions::{Moved, meet};
 pub use recorded::{Ids, Taken, from_trace};
 pub use resolve::{Channels, Nodes, Resolver, WayDefault, check_overlap, from_ion, from_rows};
 pub use table::table;
-pub use the_one::{EventKind, ExternalEvent, at_rates_of_radios, connections, executed, the_one_events};
-pub use trace::{Fix, Format, Meeting, Recorded, Trace, trace};
+pub use the_one::{
+    EventKind, ExternalEvent, at_rates_of_radios, connection_rows, connections, executed, the_one_events,
+};
+pub use trace::{Fix, Meeting, Part, Trace, trace, traces};
 
 use super::error::{Error, Place, Result, quoted};
 use super::files::utf8;
@@ -29,15 +37,48 @@ use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::BitRate;
 use std::sync::Arc;
 
+/// An identifier of a node. Files of a million lines have numbers, which take no memory of their own.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Id {
+    /// A number.
+    Number(u32),
+    /// A name, or a number as the text writes it.
+    Name(Box<str>),
+}
+
+impl From<&str> for Id {
+    fn from(text: &str) -> Self {
+        Self::Name(text.into())
+    }
+}
+
+impl PartialEq<&str> for Id {
+    fn eq(&self, other: &&str) -> bool {
+        match self {
+            Self::Name(name) => **name == **other,
+            Self::Number(number) => other.parse() == Ok(*number),
+        }
+    }
+}
+
+impl std::fmt::Display for Id {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Name(name) => f.write_str(name),
+        }
+    }
+}
+
 /// A contact as a line states it; both directions alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContactRow {
     /// Where it stands.
     pub place: Place,
     /// One end's identifier.
-    pub a: String,
+    pub a: Id,
     /// The other's.
-    pub b: String,
+    pub b: Id,
     /// When the link comes up.
     pub start: Instant,
     /// When it goes down; [`Instant::MAX`] where the text does not say.
@@ -71,6 +112,10 @@ impl<'a> Lines<'a> {
             return place.refuse("the file has no lines of data", "name a file with at least one line");
         }
         Ok(lines)
+    }
+    /// The most that there can be.
+    fn count_max(&self) -> usize {
+        self.text.bytes().filter(|byte| *byte == b'\n').count() + 1
     }
     fn iter(&self) -> impl Iterator<Item = Line<'a>> {
         let file = self.file.clone();
@@ -132,22 +177,24 @@ mod tests {
     use proptest::prelude::*;
 
     /// Every reader of traces.
-    fn traces(bytes: &[u8]) -> [Result<Trace<'_>>; 3] {
-        [Recorded::Intervals, Recorded::Sightings, Recorded::Positions]
-            .map(|recorded| trace("f", bytes, &Format::new(recorded, None, Duration::from_secs(1)).unwrap()))
+    fn read_traces(bytes: &[u8]) -> Vec<Result<Trace<'_>>> {
+        let all = [Recorded::Intervals, Recorded::Sightings, Recorded::Positions]
+            .map(|recorded| Format::new(recorded, None, Duration::from_secs(1)).unwrap());
+        let read = |format| ["f", "f.gpx"].map(|file| trace(file, bytes, format));
+        all.iter().flat_map(read).collect()
     }
 
     proptest! {
         #[test]
         fn no_bytes_panic_any_reader(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-            let _ = (table("f", &bytes), traces(&bytes), ion("f", &bytes), the_one_events("f", &bytes));
+            let _ = (table("f", &bytes), read_traces(&bytes), ion("f", &bytes), the_one_events("f", &bytes));
         }
         #[test]
         fn no_lines_panic_any_reader(text in "((a|contact|range|CONN|C|up|down|\\+|@|[0-9]{1,12}|[a-z]|,|:|/|-|\\.)[ \n,]){0,60}") {
             let bytes = text.as_bytes();
             let _ = (table("f", bytes), ion("f", bytes));
-            for mut trace in traces(bytes).into_iter().flatten() {
-                meet(&mut trace, 10.0, Duration::from_secs(600), true);
+            for mut trace in read_traces(bytes).into_iter().flatten() {
+                meet(&mut trace, 10.0, Duration::from_secs(600)).unwrap();
                 prop_assert!(trace.meetings.iter().all(|met| met.end >= met.start));
             }
             if let Ok(events) = the_one_events("f", bytes) {
@@ -160,7 +207,7 @@ mod tests {
     fn texts_that_tell_of_nothing_and_bytes_that_are_no_text_are_refused() {
         assert!(table("f", b"start_s,end_s,a,b\n").is_err(), "a table needs rows");
         for bytes in [&b""[..], b" \n\n# nothing\n", b"\xff\xfe", b"1 2\n\x80"] {
-            assert!(traces(bytes).iter().all(Result::is_err) && ion("f", bytes).is_err());
+            assert!(read_traces(bytes).iter().all(Result::is_err) && ion("f", bytes).is_err());
             assert!(table("f", bytes).is_err() && the_one_events("f", bytes).is_err());
         }
     }

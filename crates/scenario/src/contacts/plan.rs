@@ -1,6 +1,6 @@
 //! Contact plans as senders of the real world follow them: whatever the format, contacts in one direction each.
 
-use super::{ContactRow, Format, IonPlan, Recorded, connections, ion, table, the_one_events, trace};
+use super::{ContactRow, Format, Id, IonPlan, Recorded, connection_rows, ion, table, trace};
 use crate::error::{Error, Place, Result, quoted};
 use crate::model::BundleNetwork;
 use crate::{ScenarioFile, files};
@@ -48,7 +48,7 @@ fn of_intervals(file: &str, bytes: &[u8]) -> Result<Vec<ContactRow>> {
     let trace = trace(file, bytes, &format)?;
     let lasting = trace.meetings.iter().filter(|meeting| meeting.end > meeting.start);
     let row = |meeting: &super::Meeting| {
-        let id = |at: u32| trace.ids[at as usize].to_owned();
+        let id = |at: u32| (&*trace.ids[at as usize]).into();
         ContactRow {
             place: trace.place(meeting.line),
             a: id(meeting.a),
@@ -88,7 +88,7 @@ impl ContactPlan {
         } else if first.iter().any(|word| word.contains(',')) {
             table(file, bytes)?
         } else if first.get(1).is_some_and(|word| *word == "CONN") {
-            connections(&the_one_events(file, bytes)?)?
+            connection_rows(file, bytes)?
         } else if first.len() >= 4 {
             of_intervals(file, bytes)?
         } else {
@@ -97,8 +97,8 @@ impl ContactPlan {
         Ok(Self { contacts: rows.iter().flat_map(both).collect(), epoch_s: None })
     }
     fn of_ion(plan: &IonPlan) -> Self {
-        let one_way = |from: &str, to: &str, start: Instant, end: Instant| {
-            let of = plan.ranges.iter().filter(|range| range.a == from && range.b == to);
+        let one_way = |from: &Id, to: &Id, start: Instant, end: Instant| {
+            let of = plan.ranges.iter().filter(|range| range.a == *from && range.b == *to);
             of.filter(|range| range.start < end && range.end > start).filter_map(|range| range.delay).max()
         };
         let contacts = plan.contacts.iter().map(|contact| {
@@ -106,7 +106,8 @@ impl ContactPlan {
             let (there, back) = (one_way(from, to, start, end), one_way(to, from, start, end));
             let light = there.or(back).zip(back.or(there)).map(|(there, back)| there + back);
             let (place, rate) = (contact.place.clone(), contact.rate);
-            PlannedContact { place, from: from.clone(), to: to.clone(), start, end, rate, light }
+            let [from, to] = [from, to].map(Id::to_string);
+            PlannedContact { place, from, to, start, end, rate, light }
         });
         Self { contacts: contacts.collect(), epoch_s: plan.epoch_s }
     }
@@ -195,8 +196,8 @@ const NAMES_SHOWN: usize = 12;
 fn both(row: &ContactRow) -> [PlannedContact; 2] {
     [(&row.a, &row.b), (&row.b, &row.a)].map(|(from, to)| PlannedContact {
         place: row.place.clone(),
-        from: from.clone(),
-        to: to.clone(),
+        from: from.to_string(),
+        to: to.to_string(),
         start: row.start,
         end: row.end,
         rate: row.rate,

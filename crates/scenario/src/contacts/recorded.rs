@@ -2,8 +2,9 @@
 //! of a pair report joined to one contact.
 
 use super::trace::{Meeting, Trace};
-use super::{Nodes, Resolver};
+use super::{Moved, Nodes, Resolver};
 use crate::error::{Place, Result, Wrong, quoted};
+use crate::files::in_order;
 use crate::model::ScheduledContact;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_worlds::contacts::Channel;
@@ -30,6 +31,10 @@ pub struct Taken {
     pub sighting: Option<Duration>,
     /// The run starts at the first contact, not at the resolver's origin.
     pub from_first: bool,
+    /// What became of positions, if the trace has any.
+    pub moved: Option<Moved>,
+    /// The longest time between two positions in which a device is not absent.
+    pub gap: Duration,
     /// Where the scenario says so.
     pub place: Place,
 }
@@ -40,6 +45,13 @@ struct Met {
     meeting: Meeting,
     /// The node named first is the greater one.
     turned: bool,
+}
+
+impl Met {
+    /// The node that the line names first, and the other.
+    fn ends(&self) -> (u32, u32) {
+        if self.turned { (self.pair.1, self.pair.0) } else { self.pair }
+    }
 }
 
 /// Contacts of a trace, and a line on what became of it.
@@ -62,13 +74,14 @@ pub fn from_trace(
     let origin = if taken.from_first { first } else { resolver.origin };
     let resolver = Resolver { origin, ..*resolver };
     let joined = met.len();
+    // Contacts are in order of their start within the run, and are larger than what is sorted here.
+    met.sort_unstable_by_key(|met| (met.meeting.start.max(origin), met.ends()));
     let mut told = Vec::with_capacity(joined);
     for met in &met {
         told.extend(contact(trace, met, &resolver)?);
     }
     tally.outside = joined - told.len();
-    told.sort_by_key(|contact| (contact.start, contact.a, contact.b));
-    let line = tally.line(trace, &told, origin);
+    let line = tally.line(trace, taken, &told, origin);
     Ok((told, line))
 }
 
@@ -76,7 +89,7 @@ pub fn from_trace(
 fn contact(trace: &Trace, met: &Met, resolver: &Resolver) -> Result<Option<ScheduledContact>> {
     let Meeting { line, start, end, .. } = met.meeting;
     let Some((start, end)) = resolver.clip(start, end) else { return Ok(None) };
-    let (a, b) = if met.turned { (met.pair.1, met.pair.0) } else { met.pair };
+    let (a, b) = met.ends();
     let place = trace.place(line);
     let way = |from, to| -> Result<Channel> { resolver.way(from, to, None, None, &place) };
     let (forward, backward) = (way(a, b)?, way(b, a)?);
@@ -101,7 +114,7 @@ fn met(trace: &Trace, taken: &Taken, nodes: &Nodes, tally: &mut Tally) -> Result
     for meeting in &trace.meetings {
         let node = |id: u32| match node_of[id as usize] {
             None if !nodes.skip_unknown => {
-                let wrong = taken.ids.unknown(trace, nodes, trace.ids[id as usize]);
+                let wrong = taken.ids.unknown(trace, nodes, &trace.ids[id as usize]);
                 Err(crate::Error::at(&trace.place(meeting.line), wrong))
             }
             found => Ok(found),
@@ -125,8 +138,9 @@ impl Ids {
             Self::Named => Ok(trace.ids.iter().map(|id| nodes.find(id)).collect()),
             Self::All => {
                 let mut order: Vec<usize> = (0..trace.ids.len()).collect();
-                order.sort_by_key(|&at| {
-                    (trace.ids[at].parse::<u64>().map_or((1, 0), |n| (0, n)), trace.ids[at])
+                order.sort_by_cached_key(|&at| {
+                    let id = &*trace.ids[at];
+                    (id.parse::<u64>().map_or((1, 0), |n| (0, n)), in_order(id), id)
                 });
                 let mut found = vec![None; order.len()];
                 for (at, rank) in order.into_iter().zip(0..nodes.count) {
@@ -136,7 +150,7 @@ impl Ids {
             }
             Self::Listed(list) => {
                 let known: BTreeMap<&str, u32> = list.iter().map(String::as_str).zip(0..).collect();
-                let appear: std::collections::BTreeSet<&str> = trace.ids.iter().copied().collect();
+                let appear: std::collections::BTreeSet<&str> = trace.ids.iter().map(|id| &**id).collect();
                 let right = "name each device of the file once, in the order of the nodes";
                 if known.len() < list.len() {
                     return Err(Wrong::new("`ids` names a device twice", right));
@@ -150,7 +164,7 @@ impl Ids {
                         format!("`ids` names {} devices, and there are {} nodes", list.len(), nodes.count);
                     return Err(Wrong::new(what, "give the scenario a node for each"));
                 }
-                Ok(trace.ids.iter().map(|id| known.get(id).copied()).collect())
+                Ok(trace.ids.iter().map(|id| known.get(&**id).copied()).collect())
             }
         }
     }
@@ -159,7 +173,10 @@ impl Ids {
         match self {
             Self::Named => {
                 let Wrong { what, right } = nodes.unknown(id);
-                Wrong::new(what, format!("{right}, {skip}"))
+                Wrong::new(
+                    what,
+                    format!("{right}, or say `ids = \"all\"` to make a node of each device, {skip}"),
+                )
             }
             Self::All => Wrong::new(
                 format!("the file has {} devices, and there are {} nodes", trace.ids.len(), nodes.count),
@@ -204,20 +221,31 @@ impl Tally {
         }
         Ok(())
     }
-    fn line(&self, trace: &Trace, told: &[ScheduledContact], origin: Instant) -> String {
-        let mut parts = vec![if trace.fixes.is_empty() {
-            format!("{} lines", trace.meetings.len())
-        } else {
-            format!("{} positions, {} meetings", trace.fixes.len(), trace.meetings.len())
-        }];
-        if trace.has_header {
-            parts.push("1 header".to_owned());
+    fn line(&self, trace: &Trace, taken: &Taken, told: &[ScheduledContact], origin: Instant) -> String {
+        let mut parts = Vec::new();
+        if trace.tracks > 0 {
+            parts.push(counted(trace.tracks, "track"));
+        }
+        parts.push(match taken.moved {
+            None => format!("{} lines", trace.meetings.len()),
+            Some(_) => format!(
+                "{} of {}",
+                counted(trace.fixes.len() + taken.moved.unwrap_or_default().repeated, "position"),
+                counted(trace.ids.len(), "device")
+            ),
+        });
+        if trace.headers > 0 {
+            parts.push(counted(trace.headers, "header"));
         }
         let mut add = |count: usize, text: String| {
             if count > 0 {
                 parts.push(format!("{count} {text}"));
             }
         };
+        let moved = taken.moved.unwrap_or_default();
+        add(trace.timeless, "points without a time dropped".to_owned());
+        add(moved.repeated, "positions replaced by a later line of their device and time".to_owned());
+        add(moved.gaps, format!("absences, longer than `gap` = {} s", taken.gap.as_secs_f64()));
         add(self.unknown, format!("dropped, with {} devices that are no nodes", self.external));
         add(self.with_itself, "dropped, of a node with itself".to_owned());
         let source =
@@ -236,12 +264,17 @@ impl Tally {
         };
         format!(
             "{}: {}: {} contacts of {} nodes{start}",
-            trace.file,
+            trace.name(),
             parts.join("; "),
             told.len(),
             nodes.len()
         )
     }
+}
+
+/// A number of things.
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// How often devices scan, as far as a trace shows it: the lower quartile of its durations or, if it has none, of the times from one
@@ -270,7 +303,14 @@ mod tests {
 
     fn taken(ids: Ids, sighting: Option<i64>) -> Taken {
         let sighting = sighting.map(Duration::from_secs);
-        Taken { ids, sighting, from_first: false, place: Place::Line("s.toml".into(), 9) }
+        Taken {
+            ids,
+            sighting,
+            from_first: false,
+            moved: None,
+            gap: Duration::ZERO,
+            place: Place::Line("s.toml".into(), 9),
+        }
     }
 
     /// Start and end in seconds and nodes of the contacts, and what the line says after the file's name.
@@ -312,6 +352,7 @@ mod tests {
         assert_eq!(
             error,
             "f:6: there is no node `44`; name a node, or number one from 1 to 3, \
+             or say `ids = \"all\"` to make a node of each device, \
              or say `unknown_nodes = \"skip\"` to drop contacts with other devices"
         );
     }
@@ -349,6 +390,9 @@ mod tests {
         let text = "1148 99 0 10\nab 1148 20 30\n";
         let all = read(text, Recorded::Intervals, &taken(Ids::All, None), false).unwrap().0;
         assert_eq!(all, [[0, 10, 1, 0], [20, 30, 2, 1]], "numbers in order, then names");
+        let names =
+            read("bus10 bus2 0 10\nbus2 bus1 20 30\n", Recorded::Intervals, &taken(Ids::All, None), false);
+        assert_eq!(names.unwrap().0, [[0, 10, 2, 1], [20, 30, 1, 0]], "names in the order of their numbers");
         let list = |ids: &str| Ids::Listed(ids.split(' ').map(str::to_owned).collect());
         let some = read(text, Recorded::Intervals, &taken(list("1148 ab"), None), true).unwrap().0;
         assert_eq!(some, [[20, 30, 1, 0]]);

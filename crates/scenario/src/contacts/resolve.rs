@@ -1,12 +1,13 @@
 //! From rows with identifiers to contacts between nodes with rates and delays.
 
-use super::{ContactRow, IonPlan};
+use super::{ContactRow, Id, IonPlan};
 use crate::error::{Error, Place, Result, Wrong, quoted};
 use crate::model::ScheduledContact;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::BitRate;
 use lightlag_worlds::contacts::{Channel, Delay};
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 
 /// Which node an identifier means.
 #[derive(Clone, Debug, Default)]
@@ -30,9 +31,13 @@ impl Nodes {
         })
     }
     /// The node, or nothing where contacts of unknown nodes are skipped.
-    fn node(&self, id: &str, place: &Place) -> Result<Option<u32>> {
-        match self.find(id) {
-            None if !self.skip_unknown => Err(crate::Error::at(place, self.unknown(id))),
+    fn node(&self, id: &Id, place: &Place) -> Result<Option<u32>> {
+        let found = match id {
+            Id::Name(name) => self.find(name),
+            Id::Number(number) => self.find(&number.to_string()),
+        };
+        match found {
+            None if !self.skip_unknown => Err(crate::Error::at(place, self.unknown(&id.to_string()))),
             found => Ok(found),
         }
     }
@@ -105,11 +110,15 @@ impl Resolver<'_> {
 /// # Errors
 /// Unknown nodes, a node that meets itself, a missing rate or delay, overlap.
 pub fn from_rows(rows: &[ContactRow], resolver: &Resolver) -> Result<Vec<ScheduledContact>> {
-    let mut told = Vec::new();
+    let mut told = Vec::with_capacity(rows.len());
+    let mut known: HashMap<&Id, Option<u32>> = HashMap::new();
     for row in rows {
         let place = &row.place;
-        let (a, b) = (resolver.nodes.node(&row.a, place)?, resolver.nodes.node(&row.b, place)?);
-        let (Some(a), Some(b)) = (a, b) else { continue };
+        let mut node = |id| match known.entry(id) {
+            Entry::Occupied(entry) => Ok(*entry.get()),
+            Entry::Vacant(entry) => resolver.nodes.node(id, place).map(|node| *entry.insert(node)),
+        };
+        let (Some(a), Some(b)) = (node(&row.a)?, node(&row.b)?) else { continue };
         if a == b {
             return place.refuse("the node meets itself", "name two nodes");
         }
@@ -134,7 +143,7 @@ fn sorted(mut told: Vec<ScheduledContact>) -> Result<Vec<ScheduledContact>> {
 /// # Errors
 /// The first such.
 pub fn check_overlap(told: &[ScheduledContact]) -> Result<()> {
-    let mut last: BTreeMap<(u32, u32), &ScheduledContact> = BTreeMap::new();
+    let mut last: HashMap<(u32, u32), &ScheduledContact> = HashMap::new();
     for contact in told {
         let pair = (contact.a.min(contact.b), contact.a.max(contact.b));
         if let Some(before) = last.insert(pair, contact)
@@ -184,7 +193,11 @@ pub fn from_ion(plan: &IonPlan, resolver: &Resolver) -> Result<Vec<ScheduledCont
         let given = resolver.channels.pairs.get(&(from, to)).is_some_and(|pair| pair.delay.is_some());
         if delay.is_none() && resolver.channels.default.delay.is_none() && !given {
             return place.refuse(
-                format!("no range says how far {} is from {}", quoted(&contact.a), quoted(&contact.b)),
+                format!(
+                    "no range says how far {} is from {}",
+                    quoted(&contact.a.to_string()),
+                    quoted(&contact.b.to_string())
+                ),
                 "add an `a range` line, or `delay = \"...\"` to the contacts",
             );
         }

@@ -31,8 +31,8 @@ pub fn table(file: &str, bytes: &[u8]) -> Result<Vec<ContactRow>> {
         let need = |name: usize| cell(name).unwrap_or_default();
         let row = ContactRow {
             place: line.place.clone(),
-            a: need(2).to_owned(),
-            b: need(3).to_owned(),
+            a: need(2).into(),
+            b: need(3).into(),
             start: seconds(need(0), &line.place)?,
             end: seconds(need(1), &line.place)?,
             delay: cell(4).map(|word| Ok(seconds(word, &line.place)? - Instant::ZERO)).transpose()?,

@@ -1,13 +1,13 @@
 //! The ONE's events: lines of `TIME ACTION ...`, as its `StandardEventsReader` takes them.
 
-use super::{ContactRow, Line, Lines, seconds};
+use super::{ContactRow, Id, Line, Lines, seconds};
 use crate::error::{Place, Result, quoted};
 use crate::model::{Group, Radio};
 use crate::quantity::plain_number;
 use crate::the_one::number;
 use lightlag_protocols::time::Instant;
 use lightlag_protocols::units::{BitRate, Bytes};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// One line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,19 +63,34 @@ const DECISIONS: &[(&str, usize)] = &[("S", 3), ("DE", 3), ("A", 3), ("DR", 2), 
 /// At the first line that is no event, or earlier than the one before it.
 pub fn the_one_events(file: &str, bytes: &[u8]) -> Result<Vec<ExternalEvent>> {
     let lines = Lines::new(file, bytes)?;
-    let mut events: Vec<ExternalEvent> = Vec::new();
-    for line in lines.iter() {
+    let mut events = Vec::with_capacity(lines.count_max());
+    each_event(&lines, |event| {
+        events.push(event);
+        Ok(())
+    })?;
+    Ok(events)
+}
+
+/// Calls `each` with the events in order of time.
+fn each_event(lines: &Lines, mut each: impl FnMut(ExternalEvent) -> Result<()>) -> Result<()> {
+    let mut last = Instant::ZERO;
+    let mut line = Line { place: Place::Line(lines.file.clone(), 0), words: Vec::new() };
+    for (number, text) in lines.texts() {
+        line.place = Place::Line(lines.file.clone(), number);
+        line.words.clear();
+        line.words.extend(text.split_ascii_whitespace());
         let [time, action, rest @ ..] = &line.words[..] else {
             return Err(line.wrong("the line has no action", ACTIONS));
         };
         let at = seconds(time, &line.place)?;
-        if events.last().is_some_and(|before| before.at > at) {
+        if last > at {
             return Err(line.wrong("the event is earlier than the one before it", "sort the lines by time"));
         }
+        last = at;
         let kind = event(&line, action, rest)?;
-        events.push(ExternalEvent { place: line.place.clone(), at, kind });
+        each(ExternalEvent { place: line.place.clone(), at, kind })?;
     }
-    Ok(events)
+    Ok(())
 }
 
 fn event(line: &Line, action: &str, rest: &[&str]) -> Result<EventKind> {
@@ -90,15 +105,11 @@ fn event(line: &Line, action: &str, rest: &[&str]) -> Result<EventKind> {
             Ok(EventKind::Create { message: (*message).to_owned(), from, to, size, response })
         }
         ("CONN", [a, b, state, interface @ ..]) => {
-            let up = match state.to_ascii_lowercase().as_str() {
-                "up" => true,
-                "down" => false,
-                _ => {
-                    return Err(
-                        line.wrong(format!("{} is no state", quoted(state)), "a link goes `up` or `down`")
-                    );
-                }
-            };
+            let up = state.eq_ignore_ascii_case("up");
+            if !up && !state.eq_ignore_ascii_case("down") {
+                let what = format!("{} is no state", quoted(state));
+                return Err(line.wrong(what, "a link goes `up` or `down`"));
+            }
             let bytes_per_s =
                 interface.first().and_then(|word| plain_number(word)).filter(|rate| *rate > 0.0);
             let rate = bytes_per_s.map(|rate| BitRate((rate * 8.0).round().min(1e15) as u64));
@@ -143,7 +154,7 @@ pub fn at_rates_of_radios(events: &mut [ExternalEvent], groups: &[Group]) {
     }
 }
 
-/// The events that The ONE executes in a world of so many hosts, and the number of those that are skipped, wholly or in
+/// The events that The ONE executes in a world with this number of hosts, and the number of those that are skipped, wholly or in
 /// part, by reason. With `needs_rate` connections without a rate are skipped.
 pub fn executed(
     mut events: Vec<ExternalEvent>,
@@ -197,37 +208,54 @@ fn honour(
 /// # Errors
 /// A link from a host to itself.
 pub fn connections(events: &[ExternalEvent]) -> Result<Vec<ContactRow>> {
-    let mut rows: Vec<ContactRow> = Vec::new();
-    let mut open: BTreeMap<(u32, u32), usize> = BTreeMap::new();
-    for event in events {
-        let EventKind::Connection { a, b, up, rate, .. } = event.kind else { continue };
+    let mut found = Connected::default();
+    events.iter().try_for_each(|event| found.add(event))?;
+    Ok(found.rows())
+}
+
+/// The contacts that the `CONN` events of a file make, as [`the_one_events`] and [`connections`] find them.
+///
+/// # Errors
+/// As those.
+pub fn connection_rows(file: &str, bytes: &[u8]) -> Result<Vec<ContactRow>> {
+    let lines = Lines::new(file, bytes)?;
+    let mut found = Connected { rows: Vec::with_capacity(lines.count_max() / 2), ..Connected::default() };
+    each_event(&lines, |event| found.add(&event))?;
+    Ok(found.rows())
+}
+
+/// Contacts as far as events have made them.
+#[derive(Default)]
+struct Connected {
+    rows: Vec<ContactRow>,
+    /// Which row is up, by pair.
+    open: HashMap<(u32, u32), usize>,
+}
+
+impl Connected {
+    fn add(&mut self, event: &ExternalEvent) -> Result<()> {
+        let EventKind::Connection { a, b, up, rate, .. } = event.kind else { return Ok(()) };
         if a == b {
             return event.place.refuse("the host meets itself", "name two hosts");
         }
         let pair = (a.min(b), a.max(b));
-        match (up, open.get(&pair)) {
-            (true, None) => {
-                open.insert(pair, rows.len());
-                rows.push(ContactRow {
-                    place: event.place.clone(),
-                    a: a.to_string(),
-                    b: b.to_string(),
-                    start: event.at,
-                    end: Instant::MAX,
-                    rate,
-                    delay: None,
-                });
+        if !up {
+            if let Some(index) = self.open.remove(&pair) {
+                self.rows[index].end = event.at;
             }
-            (false, Some(&index)) => {
-                rows[index].end = event.at;
-                open.remove(&pair);
-            }
-            _ => {}
+        } else if !self.open.contains_key(&pair) {
+            self.open.insert(pair, self.rows.len());
+            let (place, end) = (event.place.clone(), Instant::MAX);
+            let [a, b] = [a, b].map(Id::Number);
+            self.rows.push(ContactRow { place, a, b, start: event.at, end, rate, delay: None });
         }
+        Ok(())
     }
-    // A link that went up and down at one instant never carried anything.
-    rows.retain(|row| row.end > row.start);
-    Ok(rows)
+    /// A link that went up and down at one instant never carried anything.
+    fn rows(mut self) -> Vec<ContactRow> {
+        self.rows.retain(|row| row.end > row.start);
+        self.rows
+    }
 }
 
 #[cfg(test)]
@@ -242,7 +270,7 @@ mod tests {
         let rows = connections(&events).unwrap();
         assert_eq!(rows.len(), 2);
         assert_eq!((rows[0].start, rows[0].end), (Instant::from_secs(1), Instant::from_secs(3)));
-        assert_eq!((rows[1].a.as_str(), rows[1].end), ("2", Instant::MAX));
+        assert_eq!((&rows[1].a, rows[1].end), (&Id::Number(2), Instant::MAX));
     }
 
     #[test]

@@ -1,108 +1,29 @@
-//! Recorded traces: lines of contacts, sightings or positions as measurement campaigns publish them.
+//! Recorded traces: lines of contacts, sightings or positions as measurement campaigns publish them, in one file or in many.
 
-use super::{Lines, SECONDS_MAX, check_order};
-use crate::error::{Error, Place, Result, Wrong, quoted};
+use super::columns::{Columns, Format, Recorded};
+use super::dates::date_time;
+use super::{SECONDS_MAX, check_order, gpx};
+use crate::error::{Error, Place, Result, quoted};
+use crate::files::utf8;
 use crate::quantity::plain_number;
 use lightlag_protocols::time::{Duration, Instant};
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What a trace records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recorded {
-    /// Contacts with a start and an end.
-    Intervals,
-    /// Instants at which a node saw another.
-    Sightings,
-    /// Positions of nodes; those within range of each other have a contact.
-    Positions,
-}
-
-impl Recorded {
-    /// The columns without `columns`, and all that `columns` may name.
-    const fn columns(self) -> (&'static str, &'static [&'static str]) {
-        match self {
-            Self::Intervals => ("a b start end", &["a", "b", "start", "end", "duration"]),
-            Self::Sightings => ("time a b", &["a", "b", "time"]),
-            Self::Positions => ("time node x y", &["node", "time", "x", "y", "lat", "lon"]),
-        }
-    }
-}
-
-/// How the lines of a trace are read.
-#[derive(Clone, Debug)]
-pub struct Format {
-    /// What is recorded.
-    pub recorded: Recorded,
-    /// The instants of the file are multiples of this.
-    pub unit: Duration,
-    /// The column of each name.
-    at: BTreeMap<&'static str, usize>,
-    /// A line has this many columns at least.
-    least: usize,
-}
-
-impl Format {
-    /// Of these columns, `-` for one that is not read; without them, those of most published traces.
-    ///
-    /// # Errors
-    /// Columns that are unknown, that come twice or that are missing.
-    pub fn new(
-        recorded: Recorded,
-        columns: Option<&str>,
-        unit: Duration,
-    ) -> std::result::Result<Self, Wrong> {
-        let (usual, known) = recorded.columns();
-        let columns = columns.unwrap_or(usual);
-        let right = || format!("write as \"{usual}\"; columns are {} and `-`", known.join(", "));
-        let mut at = BTreeMap::new();
-        for (index, word) in columns.split_whitespace().enumerate() {
-            if word == "-" {
-                continue;
-            }
-            let Some(name) = known.iter().find(|name| **name == word) else {
-                return Err(Wrong::new(format!("{} is no column", quoted(word)), right()));
-            };
-            if at.insert(*name, index).is_some() {
-                return Err(Wrong::new(format!("column `{name}` comes twice"), right()));
-            }
-        }
-        let has = |names: &[&str]| names.iter().all(|name| at.contains_key(name));
-        let fits = match recorded {
-            Recorded::Intervals => has(&["a", "b", "start"]) && has(&["end"]) != has(&["duration"]),
-            Recorded::Sightings => has(&["a", "b", "time"]),
-            Recorded::Positions => {
-                has(&["node", "time"]) && at.len() == 4 && (has(&["x", "y"]) || has(&["lat", "lon"]))
-            }
-        };
-        if !fits {
-            return Err(Wrong::new(format!("the columns {} are not complete", quoted(columns)), right()));
-        }
-        let least = at.values().max().map_or(0, |last| last + 1);
-        Ok(Self { recorded, unit, at, least })
-    }
-    /// Whether positions are degrees of latitude and longitude.
-    pub fn is_geographic(&self) -> bool {
-        self.at.contains_key("lat")
-    }
-    fn column(&self, name: &str) -> Option<usize> {
-        self.at.get(name).copied()
-    }
-    fn needed(&self, names: [&str; 2]) -> usize {
-        names.iter().find_map(|name| self.column(name)).unwrap_or_default()
-    }
-}
+/// The most meetings or positions of a trace: more than a few gigabytes of memory hold.
+const RECORDS_MAX: usize = 30_000_000;
 
 /// A meeting of two devices as the trace has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meeting {
-    /// The line, from one.
+    /// The line, from one, counted over all files.
     pub line: u32,
     /// One device, as an index of [`Trace::ids`].
     pub a: u32,
     /// The other.
     pub b: u32,
-    /// When it begins, by the clock of the file.
+    /// When it begins, by the clock of the files.
     pub start: Instant,
     /// When it ends; that is its start where the trace states no duration.
     pub end: Instant,
@@ -111,11 +32,11 @@ pub struct Meeting {
 /// A position of a device as the trace has it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fix {
-    /// The line, from one.
+    /// The line, from one, counted over all files.
     pub line: u32,
     /// The device, as an index of [`Trace::ids`].
     pub node: u32,
-    /// When, by the clock of the file.
+    /// When, by the clock of the files.
     pub at: Instant,
     /// Metres, or degrees of longitude.
     pub x: f64,
@@ -123,25 +44,73 @@ pub struct Fix {
     pub y: f64,
 }
 
-/// A trace as it stands in a file.
-#[derive(Clone, Debug)]
+/// A file of a trace.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'a> {
+    /// Its path.
+    pub file: &'a str,
+    /// What it holds.
+    pub bytes: &'a [u8],
+    /// Added to its times.
+    pub offset: Duration,
+}
+
+impl<'a> Part<'a> {
+    /// A file whose times are as they stand in it.
+    pub fn new(file: &'a str, bytes: &'a [u8]) -> Self {
+        Self { file, bytes, offset: Duration::ZERO }
+    }
+    /// The device that lines are of which name none: the name of the file without its ending.
+    fn device(&self) -> &'a str {
+        let name = self.file.rsplit(['/', '\\']).next().unwrap_or(self.file);
+        let name = name.strip_suffix(".gz").unwrap_or(name);
+        name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+    }
+    /// Whether it holds tracks in GPX.
+    pub fn is_gpx(&self) -> bool {
+        let name = self.file.to_ascii_lowercase();
+        name.strip_suffix(".gz").unwrap_or(&name).ends_with(".gpx")
+    }
+}
+
+/// A trace as it stands in its files.
+#[derive(Clone, Debug, Default)]
 pub struct Trace<'a> {
-    /// The file.
-    pub file: Arc<str>,
+    /// Its files, and how many lines those before each have.
+    pub files: Vec<(u32, Arc<str>)>,
     /// Its identifiers of devices, in order of appearance.
-    pub ids: Vec<&'a str>,
-    /// Its meetings, in the order of the file; of positions none before [`super::positions::meet`].
+    pub ids: Vec<Cow<'a, str>>,
+    /// Its meetings, in the order of the files; of positions none before [`super::meet`].
     pub meetings: Vec<Meeting>,
-    /// Its positions, in the order of the file.
+    /// Its positions, in the order of the files.
     pub fixes: Vec<Fix>,
-    /// Whether its first line is a header.
-    pub has_header: bool,
+    /// Files whose first line is a header.
+    pub headers: usize,
+    /// Tracks of GPX files, and their points without a time, which are not kept.
+    pub tracks: usize,
+    /// See [`Self::tracks`].
+    pub timeless: usize,
+    /// Whether positions are degrees of longitude and latitude.
+    pub is_geographic: bool,
 }
 
 impl Trace<'_> {
-    /// A line of the file.
+    /// A line, which is counted over all files.
     pub fn place(&self, line: u32) -> Place {
-        Place::Line(self.file.clone(), line)
+        let at = self.files.partition_point(|(before, _)| *before < line).saturating_sub(1);
+        self.files.get(at).map_or_else(
+            || Place::File("trace".into()),
+            |(before, file)| Place::Line(file.clone(), line.saturating_sub(*before)),
+        )
+    }
+    /// The file; of several the first, and how many others there are.
+    pub fn name(&self) -> String {
+        let first = self.files.first().map_or("trace", |(_, file)| file);
+        match self.files.len() {
+            0 | 1 => first.to_owned(),
+            2 => format!("{first} and 1 more file"),
+            files => format!("{first} and {} more files", files - 1),
+        }
     }
 }
 
@@ -150,13 +119,19 @@ impl Trace<'_> {
 fn cells<'a>(text: &'a str, into: &mut Vec<&'a str>) {
     const AROUND: &[char] = &[' ', '\t', '\r', '(', ')', '\'', '"'];
     into.clear();
-    match [',', ';'].into_iter().find(|&separator| text.contains(separator)) {
-        Some(separator) => into.extend(text.split(separator).map(|cell| cell.trim_matches(AROUND))),
+    match text.bytes().find(|byte| matches!(byte, b',' | b';')) {
+        Some(_) => {
+            let separator = if text.contains(',') { ',' } else { ';' };
+            into.extend(text.split(separator).map(|cell| cell.trim_matches(AROUND)));
+        }
         None => into.extend(text.split_ascii_whitespace()),
     }
 }
 
-/// A number of units as an instant.
+const TIMES: &str =
+    "a time is a number, not negative, of at most 6.4e9 s in the `unit`, or a date as 2008-02-02 15:36:08";
+
+/// A number of units as an instant, or a date.
 fn instant(word: &str, unit: Duration, place: impl FnOnce() -> Place) -> Result<Instant> {
     // Times since 1970 in milliseconds do not fit the 53 bits of a float once they are nanoseconds.
     let whole = || word.parse::<i64>().ok()?.checked_mul(unit.as_nanos());
@@ -166,100 +141,247 @@ fn instant(word: &str, unit: Duration, place: impl FnOnce() -> Place) -> Result<
         (0.0..=SECONDS_MAX).contains(&seconds).then(|| Instant::from_secs_f64(seconds))
     };
     let most = Instant::from_secs_f64(SECONDS_MAX);
-    nanos.map(Instant::from_nanos).filter(|at| *at <= most).or_else(fraction).ok_or_else(|| {
+    let number = nanos.map(Instant::from_nanos).filter(|at| *at <= most).or_else(fraction);
+    number.or_else(|| date_time(word)).ok_or_else(|| {
         let what = format!("{} is no time", quoted(word));
-        Error::new(&place(), what, "a time is a number, not negative, of at most 6.4e9 s in the `unit`")
+        Error::new(&place(), what, TIMES)
     })
 }
 
-/// Reads the lines of a trace. The first may be a header: one whose time is no number or, of positions, the six numbers that The
-/// ONE's `ExternalMovement` begins with.
+/// Reads a trace of one file, as [`traces`].
 ///
 /// # Errors
 /// At the first line that does not fit the columns.
-pub fn trace<'a>(file: &str, bytes: &'a [u8], format: &Format) -> Result<Trace<'a>> {
-    let lines = Lines::new(file, bytes)?;
+pub fn trace<'a>(file: &'a str, bytes: &'a [u8], format: &Format) -> Result<Trace<'a>> {
+    traces(&[Part::new(file, bytes)], format, None)
+}
+
+/// Reads a trace of one or more files. The first line of each may be a header. Files whose name ends in `.gpx` hold tracks, each of
+/// which is of the device that `devices` says: by default that of the track in one file, that of the file in several.
+///
+/// # Errors
+/// At the first line that does not fit the columns.
+pub fn traces<'a>(parts: &[Part<'a>], format: &Format, devices: Option<gpx::Devices>) -> Result<Trace<'a>> {
+    let usual = if parts.len() == 1 { gpx::Devices::Tracks } else { gpx::Devices::Files };
     let mut reader = Reader {
-        trace: Trace {
-            file: lines.file.clone(),
-            ids: Vec::new(),
-            meetings: Vec::new(),
-            fixes: Vec::new(),
-            has_header: false,
-        },
-        known: BTreeMap::new(),
+        trace: Trace::default(),
+        known: HashMap::new(),
         format,
+        columns: format.columns(),
+        devices: devices.unwrap_or(usual),
+        file: "trace".into(),
+        lines_before: 0,
+        offset: Duration::ZERO,
+        device: "",
     };
-    let mut row = Vec::new();
-    for (index, (number, text)) in lines.texts().enumerate() {
-        cells(text, &mut row);
-        if index == 0 && reader.is_header(&row) {
-            reader.trace.has_header = true;
-        } else {
-            reader.add(number, &row)?;
-        }
+    for part in parts {
+        reader.part(part)?;
     }
     let trace = reader.trace;
     if trace.ids.is_empty() {
-        let right = "name a file with at least one line of data";
-        return Place::File(trace.file).refuse("the file has a header only", right);
+        let what = if trace.timeless > 0 {
+            format!("none of the {} points has a time", trace.timeless)
+        } else if parts.iter().any(Part::is_gpx) {
+            "the file has no points of tracks".to_owned()
+        } else {
+            "the file has a header only".to_owned()
+        };
+        let file = trace.files.first().map_or_else(|| "trace".into(), |(_, file)| file.clone());
+        return Place::File(file).refuse(what, "name a file with at least one line of data");
     }
     Ok(trace)
 }
 
 struct Reader<'a, 'f> {
     trace: Trace<'a>,
-    known: BTreeMap<&'a str, u32>,
+    known: HashMap<Cow<'a, str>, u32>,
     format: &'f Format,
+    /// Those of the format, or those that the header of the file names.
+    columns: Columns,
+    devices: gpx::Devices,
+    /// The file that is read.
+    file: Arc<str>,
+    /// Lines of the files before.
+    lines_before: u32,
+    offset: Duration,
+    /// The device that lines of the file are of which name none.
+    device: &'a str,
 }
 
 impl<'a> Reader<'a, '_> {
-    fn is_header(&self, row: &[&str]) -> bool {
-        if self.format.recorded == Recorded::Positions && row.len() == 6 && self.format.least == 4 {
-            return true;
+    fn part(&mut self, part: &Part<'a>) -> Result<()> {
+        self.file = part.file.into();
+        (self.offset, self.device) = (part.offset, part.device());
+        self.columns = self.format.columns();
+        self.trace.files.push((self.lines_before, self.file.clone()));
+        let text = utf8(part.file, part.bytes)?;
+        let (lines, is_geographic) = if part.is_gpx() {
+            (self.gpx(text)?, true)
+        } else {
+            (self.lines(text)?, self.columns.is_geographic)
+        };
+        self.lines_before = self.lines_before.saturating_add(lines);
+        if self.trace.files.len() > 1 && is_geographic != self.trace.is_geographic {
+            return Place::File(self.file.clone()).refuse(
+                "some files have positions in degrees and others in metres",
+                "name files with positions of one kind",
+            );
         }
-        let time = row.get(self.format.needed(["start", "time"]));
-        row.len() >= self.format.least && time.is_some_and(|time| time.starts_with(char::is_alphabetic))
+        self.trace.is_geographic = is_geographic;
+        Ok(())
+    }
+    /// Reads lines, and returns how many there are.
+    fn lines(&mut self, text: &'a str) -> Result<u32> {
+        let (mut row, mut last, mut is_first) = (Vec::new(), 0, true);
+        for (number, text) in (1_u32..).zip(text.lines()).skip(self.format.skipped_lines as usize) {
+            let text = text.split_once('#').map_or(text, |(before, _)| before).trim();
+            if text.is_empty() {
+                continue;
+            }
+            cells(text, &mut row);
+            last = number;
+            let header = if is_first { self.format.of_header(&row) } else { None };
+            let is_header = is_first && (header.is_some() || self.format.is_header(&row));
+            is_first = false;
+            if let Some(format) = header {
+                self.columns = format.columns();
+            }
+            if is_header {
+                self.trace.headers += 1;
+            } else {
+                self.add(number, &row)?;
+            }
+        }
+        if is_first {
+            let place = Place::File(self.file.clone());
+            return place.refuse("the file has no lines of data", "name a file with at least one line");
+        }
+        Ok(last)
+    }
+    /// Reads tracks, and returns the number of the last line.
+    fn gpx(&mut self, text: &str) -> Result<u32> {
+        let file = self.file.clone();
+        if self.format.recorded != Recorded::Positions {
+            let right = "say kind = \"positions\" and `range`";
+            return Place::File(file).refuse("a GPX file has positions", right);
+        }
+        let found = gpx::tracks(|line| Place::Line(file.clone(), line), text)?;
+        self.trace.timeless += found.timeless;
+        let names = gpx::names(&found.tracks);
+        let mut last = 0;
+        for (track, name) in found.tracks.iter().zip(names).filter(|(track, _)| !track.points.is_empty()) {
+            self.trace.tracks += 1;
+            let node = match self.devices {
+                gpx::Devices::Tracks => self.id(Cow::Owned(name)),
+                gpx::Devices::Files => self.id(Cow::Borrowed(self.device)),
+            };
+            for point in &track.points {
+                last = last.max(point.line);
+                let at = self.shifted(point.at, point.line)?;
+                let line = self.lines_before.saturating_add(point.line);
+                self.fix(Fix { line, node, at, x: point.lon, y: point.lat })?;
+            }
+        }
+        Ok(last)
+    }
+    fn place(&self, line: u32) -> Place {
+        Place::Line(self.file.clone(), line)
+    }
+    /// A time of the file by the clock of all files.
+    fn shifted(&self, at: Instant, line: u32) -> Result<Instant> {
+        let shifted = at.saturating_add(self.offset);
+        if Instant::ZERO <= shifted && shifted <= Instant::from_secs_f64(SECONDS_MAX) {
+            return Ok(shifted);
+        }
+        self.place(line).refuse(
+            "the time plus the offset of its file is out of range",
+            "a time is not negative, and at most 6.4e9 s",
+        )
+    }
+    /// The time of a line, by the clock of all files.
+    fn when(&self, line: u32, row: &[&str], column: usize) -> Result<Instant> {
+        let (word, place) = (row[column], || self.place(line));
+        let at = match self.columns.date {
+            Some(date) => instant(&format!("{} {word}", row[date]), self.format.unit, place)?,
+            None => instant(word, self.format.unit, place)?,
+        };
+        self.shifted(at, line)
     }
     fn add(&mut self, line: u32, row: &[&'a str]) -> Result<()> {
-        let format = self.format;
-        let place = || Place::Line(self.trace.file.clone(), line);
-        if row.len() < format.least {
-            let what = format!("the line has {} columns of {}", row.len(), format.least);
-            return place().refuse(what, "see to `columns`");
+        let columns = self.columns;
+        if row.len() < columns.least {
+            let what = format!("the line has {} columns of {}", row.len(), columns.least);
+            return self.place(line).refuse(what, "see to `columns`");
         }
-        let start = instant(row[format.needed(["start", "time"])], format.unit, place)?;
-        if format.recorded == Recorded::Positions {
-            let number = |names| {
-                let word = row[format.needed(names)];
-                plain_number(word).filter(|n| n.abs() <= 1e9).ok_or_else(|| {
-                    let what = format!("{} is no coordinate", quoted(word));
-                    Error::new(&place(), what, "a coordinate is a number of metres or degrees")
-                })
-            };
-            let (x, y) = (number(["x", "lon"])?, number(["y", "lat"])?);
-            let node = self.id(row[format.needed(["node", "node"])]);
-            self.trace.fixes.push(Fix { line, node, at: start, x, y });
-            return Ok(());
+        let line_of_all = self.lines_before.saturating_add(line);
+        let start = self.when(line, row, columns.when)?;
+        if self.format.recorded == Recorded::Positions {
+            let (x, y) = self.point(line, row)?;
+            let node = self.device(row, columns.first);
+            return self.fix(Fix { line: line_of_all, node, at: start, x, y });
         }
-        let end = match (format.column("end"), format.column("duration")) {
-            (Some(end), _) => instant(row[end], format.unit, place)?,
-            (_, Some(lasts)) => start + (instant(row[lasts], format.unit, place)? - Instant::ZERO),
+        let end = match (columns.end, columns.duration) {
+            (Some(end), _) => self.when(line, row, end)?,
+            (_, Some(lasts)) => {
+                start + (instant(row[lasts], self.format.unit, || self.place(line))? - Instant::ZERO)
+            }
             _ => start,
         };
         if end < start {
-            check_order(start, end, &place())?;
+            check_order(start, end, &self.place(line))?;
         }
-        let (a, b) = (self.id(row[format.needed(["a", "a"])]), self.id(row[format.needed(["b", "b"])]));
-        self.trace.meetings.push(Meeting { line, a, b, start, end });
+        let (a, b) = (self.device(row, columns.first), self.device(row, Some(columns.second)));
+        self.check_count(self.trace.meetings.len(), line)?;
+        self.trace.meetings.push(Meeting { line: line_of_all, a, b, start, end });
         Ok(())
     }
+    /// The position of a line, in metres or degrees.
+    fn point(&self, line: u32, row: &[&str]) -> Result<(f64, f64)> {
+        let number = |column: usize, name: &str, most: f64| {
+            let word = row[column];
+            plain_number(word).filter(|n| n.abs() <= most).ok_or_else(|| {
+                let what = format!("{} is no {name}", quoted(word));
+                let right = format!("write a number from -{most} to {most}; see to `columns`");
+                Error::new(&self.place(line), what, right)
+            })
+        };
+        let Columns { x, y, is_geographic, .. } = self.columns;
+        let limits = if is_geographic {
+            [("longitude in degrees", 180.0), ("latitude in degrees", 90.0)]
+        } else {
+            [("position in metres", 1e9); 2]
+        };
+        Ok((number(x, limits[0].0, limits[0].1)?, number(y, limits[1].0, limits[1].1)?))
+    }
+    fn fix(&mut self, fix: Fix) -> Result<()> {
+        self.check_count(self.trace.fixes.len(), fix.line.saturating_sub(self.lines_before))?;
+        self.trace.fixes.push(fix);
+        Ok(())
+    }
+    fn check_count(&self, count: usize, line: u32) -> Result<()> {
+        if count < RECORDS_MAX {
+            return Ok(());
+        }
+        let what = format!("the trace has more than {RECORDS_MAX} lines of data");
+        self.place(line).refuse(what, "leave out what the run does not need")
+    }
+    /// The device of a column; without the column, that of the file.
+    fn device(&mut self, row: &[&'a str], column: Option<usize>) -> u32 {
+        let word = column.map_or(self.device, |at| row[at]);
+        match self.known.get(word) {
+            Some(known) => *known,
+            None => self.id(Cow::Borrowed(word)),
+        }
+    }
     /// Its index.
-    fn id(&mut self, word: &'a str) -> u32 {
-        *self.known.entry(word).or_insert_with(|| {
-            self.trace.ids.push(word);
-            self.trace.ids.len() as u32 - 1
-        })
+    fn id(&mut self, word: Cow<'a, str>) -> u32 {
+        if let Some(known) = self.known.get(&word) {
+            return *known;
+        }
+        let number = self.trace.ids.len() as u32;
+        self.trace.ids.push(word.clone());
+        self.known.insert(word, number);
+        number
     }
 }
 
@@ -287,7 +409,7 @@ mod tests {
             assert_eq!(found.ids, ["ab", "cd"], "{text}");
             let (start, line) = (Instant::from_secs(12), text.lines().count() as u32);
             assert_eq!(found.meetings, [Meeting { line, a: 0, b: 1, start, end: start }], "{text}");
-            assert_eq!(found.has_header, text.starts_with('n'));
+            assert_eq!(found.headers, usize::from(text.starts_with('n')));
         }
     }
 
@@ -308,7 +430,7 @@ mod tests {
         let usual = Format::new(Recorded::Positions, None, S).unwrap();
         let found = trace("f", b"0 90 0 20 0 30\n5 2 1.5 -2\n", &usual).unwrap();
         let at = Instant::from_secs(5);
-        assert_eq!((found.has_header, found.fixes[0]), (true, Fix { line: 2, node: 0, at, x: 1.5, y: -2.0 }));
+        assert_eq!((found.headers, found.fixes[0]), (1, Fix { line: 2, node: 0, at, x: 1.5, y: -2.0 }));
         let degrees = format(Recorded::Positions, "node time lat lon", S);
         let found = trace("f", b"bus 5 50.25 8.5\n", &degrees).unwrap();
         assert_eq!((degrees.is_geographic(), found.fixes[0].x, found.fixes[0].y), (true, 8.5, 50.25));
@@ -328,15 +450,76 @@ mod tests {
             told("a b start end"),
             "f: the file has a header only; name a file with at least one line of data"
         );
-        for (recorded, columns, what) in [
-            (Recorded::Intervals, "a b start", "are not complete"),
-            (Recorded::Intervals, "a b start end duration", "are not complete"),
-            (Recorded::Sightings, "a a time", "column `a` comes twice"),
-            (Recorded::Sightings, "a b start", "`start` is no column"),
-            (Recorded::Positions, "node time x lat", "are not complete"),
-        ] {
-            let wrong = Format::new(recorded, Some(columns), S).unwrap_err();
-            assert!(wrong.what.contains(what), "{columns}: {}", wrong.what);
-        }
+    }
+
+    #[test]
+    fn headers_name_columns_and_times_may_be_dates() {
+        let usual = Format::new(Recorded::Positions, None, S).unwrap();
+        let text = "\u{feff}id,timestamp,latitude,longitude\n7,2008-02-02 15:36:08,39.9,116.5\n";
+        let found = trace("f", text.as_bytes(), &usual).unwrap();
+        let at = Instant::from_secs(1_201_966_568);
+        assert_eq!((found.headers, found.is_geographic, &*found.ids[0]), (1, true, "7"));
+        assert_eq!(found.fixes, [Fix { line: 2, node: 0, at, x: 116.5, y: 39.9 }]);
+        let split = format(Recorded::Positions, "node date time lon lat", S);
+        let found = trace("f", b"7 2008-02-02 15:36:08 116.5 39.9\n", &split).unwrap();
+        assert_eq!(found.fixes, [Fix { line: 1, node: 0, at, x: 116.5, y: 39.9 }]);
+        let swapped = trace("f", b"7 2008-02-02 15:36:08 39.9 116.5\n", &split).unwrap_err().to_string();
+        assert_eq!(
+            swapped,
+            "f:1: `116.5` is no latitude in degrees; write a number from -90 to 90; see to `columns`"
+        );
+    }
+
+    #[test]
+    fn files_follow_each_other_with_their_offsets_and_name_their_devices() {
+        let format = format(Recorded::Sightings, "time b", S);
+        let day = Duration::from_secs(86_400);
+        let parts = [
+            Part::new("day1/ann.dat", b"5 bob\n# nothing\n9 cid\n"),
+            Part { offset: day, ..Part::new("day2/ann.dat.gz", b"5 bob\n") },
+            Part::new("day1\\bob.dat", b"7 ann\n"),
+        ];
+        let found = traces(&parts, &format, None).unwrap();
+        assert_eq!(found.ids, ["ann", "bob", "cid"]);
+        let shown: Vec<_> = found.meetings.iter().map(|m| (m.a, m.b, m.start.as_secs_f64())).collect();
+        assert_eq!(shown, [(0, 1, 5.0), (0, 2, 9.0), (0, 1, 86_405.0), (1, 0, 7.0)]);
+        let places: Vec<_> = found.meetings.iter().map(|m| found.place(m.line).to_string()).collect();
+        assert_eq!(places, ["day1/ann.dat:1", "day1/ann.dat:3", "day2/ann.dat.gz:1", "day1\\bob.dat:1"]);
+        assert_eq!(found.name(), "day1/ann.dat and 2 more files");
+        let early = Part { offset: Duration::from_secs(-6), ..parts[0] };
+        let wrong = traces(&[early], &format, None).unwrap_err().to_string();
+        assert!(
+            wrong.starts_with("day1/ann.dat:1: the time plus the offset of its file is out of range"),
+            "{wrong}"
+        );
+    }
+
+    #[test]
+    fn tracks_are_devices_in_one_file_and_files_are_in_several() {
+        let point = |s: u32| format!("<trkpt lat='1' lon='2'><time>1970-01-01T00:00:0{s}Z</time></trkpt>");
+        let text = format!("<gpx>\n<trk><name>x</name>{}</trk>\n<trk>{}</trk></gpx>", point(1), point(2));
+        let usual = Format::new(Recorded::Positions, None, S).unwrap();
+        let one = Part::new("a.gpx", text.as_bytes());
+        let two = Part::new("b.GPX", text.as_bytes());
+        let ids = |parts: &[Part], devices| {
+            let found = traces(parts, &usual, devices).unwrap();
+            assert_eq!((found.tracks, found.is_geographic), (2 * parts.len(), true));
+            found.ids.into_iter().map(Cow::into_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(ids(&[one], None), ["x", "2"]);
+        assert_eq!(ids(&[one, two], None), ["a", "b"]);
+        assert_eq!(ids(&[one], Some(gpx::Devices::Files)), ["a"]);
+        assert_eq!(ids(&[one, two], Some(gpx::Devices::Tracks)), ["x", "2"]);
+        let mixed = traces(&[one, Part::new("c.csv", b"5 2 1 2")], &usual, None).unwrap_err().to_string();
+        assert!(
+            mixed.starts_with("c.csv: some files have positions in degrees and others in metres"),
+            "{mixed}"
+        );
+        let intervals = Format::new(Recorded::Intervals, None, S).unwrap();
+        let wrong = trace("a.gpx", text.as_bytes(), &intervals).unwrap_err().to_string();
+        assert_eq!(wrong, "a.gpx: a GPX file has positions; say kind = \"positions\" and `range`");
+        let timeless = b"<gpx><trk><trkpt lat='1' lon='2'/></trk></gpx>";
+        let wrong = trace("a.gpx", timeless, &usual).unwrap_err().to_string();
+        assert!(wrong.starts_with("a.gpx: none of the 1 points has a time"), "{wrong}");
     }
 }

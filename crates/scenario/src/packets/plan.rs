@@ -1,7 +1,7 @@
 //! Links from contact plans: ION's contacts and ranges, The ONE's `CONN` events.
 
 use super::links::Read;
-use crate::contacts::{connections, ion, the_one_events};
+use crate::contacts::{Id, connection_rows, ion};
 use crate::{Result, Section};
 use lightlag_protocols::link::{Delay, Rate};
 use lightlag_protocols::time::{Duration, Instant};
@@ -68,10 +68,14 @@ fn of_ion(file: &str, bytes: &[u8], from: &str, to: &str) -> Result<Planned> {
 }
 
 fn of_events(file: &str, bytes: &[u8], from: &str, to: &str) -> Result<Planned> {
-    let rows = connections(&the_one_events(file, bytes)?)?;
-    let number = |name: &str| name.trim_start_matches(|c: char| !c.is_ascii_digit()).to_owned();
-    let (from, to) = (number(from), number(to));
-    let of = rows.iter().filter(|row| (row.a == from && row.b == to) || (row.a == to && row.b == from));
+    let rows = connection_rows(file, bytes)?;
+    let number = |name: &str| name.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().ok();
+    let ends = [number(from), number(to)].map(|number| number.map(Id::Number));
+    let of = rows.iter().filter(|row| {
+        let [a, b] = [Some(&row.a), Some(&row.b)];
+        let [from, to] = [ends[0].as_ref(), ends[1].as_ref()];
+        (a == from && b == to) || (a == to && b == from)
+    });
     let windows: Vec<_> = of.map(|row| (row.start, row.end, row.rate)).collect();
     Ok(Planned { windows: [windows.clone(), windows], delays: [None, None] })
 }

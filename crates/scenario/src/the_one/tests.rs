@@ -259,11 +259,7 @@ fn every_mistake_is_one_line_with_its_place() {
             "s.txt:6: `wifi.type` is `WirelessInterface`, which",
         ),
         ("312.5k", "312.5", "s.txt:7: `wifi.transmitSpeed`: `312.5` is no whole number "),
-        (
-            "= RandomWaypoint",
-            "= ExternalPathMovement",
-            "s.txt:9: `Group.movementModel` is `ExternalPathMovement`, which is not supported; ",
-        ),
+        ("= RandomWaypoint", "= ExternalPathMovement", "s.txt: `Group.traceFile` is not set; "),
         (
             "= SprayAndWaitRouter",
             "= LiveRouter",

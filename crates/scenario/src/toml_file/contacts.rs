@@ -2,11 +2,10 @@
 
 use super::names::Names;
 use super::section::{Section, items, quantity, wrong_type};
-use super::{Context, named, read_file, until};
+use super::{Context, named, read_file, traces, until};
 use crate::contacts::{
-    Channels, ContactRow, ExternalEvent, Format, Ids, Recorded, Resolver, Taken, WayDefault,
-    at_rates_of_radios, connections, executed, from_ion, from_rows, from_trace, ion, meet, table,
-    the_one_events, trace,
+    Channels, ContactRow, ExternalEvent, Recorded, Resolver, WayDefault, at_rates_of_radios, connection_rows,
+    connections, executed, from_ion, from_rows, ion, table, the_one_events,
 };
 use crate::error::{Error, Result, quoted};
 use crate::keys;
@@ -37,15 +36,6 @@ const KINDS: &[(&str, Kind)] = &[
     ("sightings", Kind::Trace(Recorded::Sightings)),
     ("positions", Kind::Trace(Recorded::Positions)),
 ];
-
-/// Keys of recorded traces.
-const OF_TRACES: &[&str] = &["columns", "unit", "sighting", "ids", "range", "gap"];
-
-/// Each device with positions is compared with each other.
-const DEVICES_MAX: usize = 20_000;
-
-/// A node that has no position for longer is gone.
-const GAP: Duration = Duration::from_secs(600);
 
 pub fn sources(
     root: &Section,
@@ -82,8 +72,9 @@ fn source(
     }
     let (told, note) = read(section, names, groups, duration, context)?;
     if told.is_empty() {
+        let read = note.map_or_else(String::new, |note| format!(" ({note})"));
         return section.place.refuse(
-            "none of the contacts lies in the run",
+            format!("none of the contacts lies in the run{read}"),
             "lengthen `duration`, or see to `unknown_nodes` and `origin`; `origin = \"first\"` starts the run at the first",
         );
     }
@@ -114,7 +105,7 @@ fn read(
     let first_id = first_id.and_then(|n| u32::try_from(n).ok()).unwrap_or(default_first);
     let nodes = names.for_contacts(first_id, skip);
     let channels = channels(section, names)?;
-    let origin = origin(section)?;
+    let origin = traces::origin(section)?;
     let from = |first: Option<Instant>| Resolver {
         nodes: &nodes,
         channels: &channels,
@@ -123,7 +114,7 @@ fn read(
     };
     let of_rows = |rows: &[ContactRow]| from_rows(rows, &from(rows.iter().map(|row| row.start).min()));
     if !matches!(kind, Kind::Trace(_))
-        && let Some(name) = OF_TRACES.iter().find(|name| section.get(name).is_some())
+        && let Some(name) = traces::KEYS.iter().find(|name| section.get(name).is_some())
     {
         let what = format!("`{}` is a key of traces", section.key(name));
         return section.refuse(
@@ -143,18 +134,25 @@ fn read(
     }
     let example =
         if kind == Kind::Table { "\"contacts.csv\"`, or `rows = [...]" } else { "\"contacts.csv\"" };
+    if let Kind::Trace(recorded) = kind {
+        let (told, note) = traces::contacts(section, recorded, &from(None), origin.is_none(), context)?;
+        return Ok((told, Some(note.into())));
+    }
     let name = section.need_text("file", example)?;
     let (file, bytes) = read_file(name, &section.place_of("file"), context)?;
+    if file.to_ascii_lowercase().trim_end_matches(".gz").ends_with(".gpx") {
+        return section.refuse("file", "a GPX file has positions", "say kind = \"positions\" and `range`");
+    }
     let told = match kind {
         Kind::Table => of_rows(&table(&file, &bytes)?)?,
+        // Events that are taken as they stand need not be kept.
+        Kind::TheOne if !skip && groups.iter().all(|group| group.radios.is_empty()) => {
+            of_rows(&connection_rows(&file, &bytes)?)?
+        }
         Kind::TheOne => of_rows(&of_events(the_one_events(&file, &bytes)?, groups, skip, &channels)?)?,
-        Kind::Ion => {
+        Kind::Ion | Kind::Trace(_) => {
             let plan = ion(&file, &bytes)?;
             from_ion(&plan, &from(plan.contacts.iter().map(|contact| contact.start).min()))?
-        }
-        Kind::Trace(recorded) => {
-            let (told, note) = of_trace(section, (&file, &bytes), recorded, &from(None), origin.is_none())?;
-            return Ok((told, Some(note.into())));
         }
     };
     Ok((told, None))
@@ -173,53 +171,6 @@ fn of_events(
     connections(&if skip { executed(events, count, needs_rate).0 } else { events })
 }
 
-/// The instant of the file at which the run starts; without one that of the first contact.
-fn origin(section: &Section) -> Result<Option<Instant>> {
-    let parse = |text: &str| match text {
-        "first" => Ok(None),
-        _ => q::time(text).map(Some),
-    };
-    let given = section.quantity("origin", parse)?.unwrap_or(Some(Duration::ZERO));
-    Ok(given.map(|after| Instant::ZERO.saturating_add(after)))
-}
-
-/// Reads a recorded trace as the scenario says.
-fn of_trace(
-    section: &Section,
-    (file, bytes): (&str, &[u8]),
-    recorded: Recorded,
-    resolver: &Resolver,
-    from_first: bool,
-) -> Result<(Vec<ScheduledContact>, String)> {
-    let unit = section.quantity("unit", q::positive_time)?.unwrap_or(Duration::from_secs(1));
-    let columns = section.quantity("columns", |text| Format::new(recorded, Some(text), unit))?;
-    let format = match columns {
-        Some(format) => format,
-        None => Format::new(recorded, None, unit).map_err(|wrong| Error::at(&section.place, wrong))?,
-    };
-    let mut found = trace(file, bytes, &format)?;
-    if recorded == Recorded::Positions {
-        let range_m = section.need("range", "\"10 m\"", q::length_m)?;
-        if found.ids.len() > DEVICES_MAX {
-            let what = format!("{} has positions of {} devices", quoted(file), found.ids.len());
-            return section.refuse("file", what, format!("positions of {DEVICES_MAX} are read at most"));
-        }
-        let gap = section.quantity("gap", q::positive_time)?.unwrap_or(GAP);
-        meet(&mut found, range_m, gap, format.is_geographic());
-    } else if let Some(name) = ["range", "gap"].into_iter().find(|name| section.get(name).is_some()) {
-        let what = format!("`{}` is a key of positions", section.key(name));
-        return section.refuse(name, what, "leave it out, or say kind = \"positions\"");
-    }
-    let ids = match section.text("ids")? {
-        None => Ids::Named,
-        Some("all") => Ids::All,
-        Some(list) => Ids::Listed(list.split_whitespace().map(str::to_owned).collect()),
-    };
-    let sighting = section.quantity("sighting", q::positive_time)?;
-    let taken = Taken { ids, sighting, from_first, place: section.place_of("ids") };
-    from_trace(&found, &taken, resolver)
-}
-
 fn inline_rows(node: &Node, path: &str) -> Result<Vec<ContactRow>> {
     let row = |node: &Arc<Node>| {
         let section = Section::new(node, path, keys::ROW)?;
@@ -234,8 +185,8 @@ fn inline_rows(node: &Node, path: &str) -> Result<Vec<ContactRow>> {
         }
         Ok(ContactRow {
             place: node.place.clone(),
-            a: section.need_text("a", "\"NODE\"")?.to_owned(),
-            b: section.need_text("b", "\"NODE\"")?.to_owned(),
+            a: section.need_text("a", "\"NODE\"")?.into(),
+            b: section.need_text("b", "\"NODE\"")?.into(),
             start: Instant::ZERO.saturating_add(start),
             end: Instant::ZERO.saturating_add(end),
             rate: section.quantity("rate", q::bit_rate)?,

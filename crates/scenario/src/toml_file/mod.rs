@@ -5,9 +5,6 @@
 
 mod algorithm;
 mod contacts;
-mod corrected;
-#[cfg(test)]
-mod corrected_tests;
 mod mobility;
 mod names;
 mod nodes;
@@ -15,6 +12,7 @@ mod reports;
 mod section;
 #[cfg(test)]
 mod tests;
+mod traces;
 mod traffic;
 
 pub use reports::key_of;
@@ -31,7 +29,6 @@ use super::tree::{Node, Value};
 use crate::budget::{self, Estimate, Limits};
 use crate::keys::{self, Key};
 pub use algorithm::{algorithm, model};
-pub use corrected::corrected;
 use lightlag_protocols::time::Duration;
 pub use section::{Section, items, quantity as read_quantity, wrong_type};
 use std::cell::RefCell;

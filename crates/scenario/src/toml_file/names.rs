@@ -11,9 +11,6 @@ const LISTED_MAX: usize = 20_000_000;
 /// Nodes that a selection may name again.
 const AGAIN_MAX: u32 = 100_000;
 
-/// How the error of a name begins.
-pub const NO_NODE: &str = "no node or group is called";
-
 /// Who is called what.
 pub struct Names {
     /// Numbers by name.
@@ -113,7 +110,7 @@ impl Names {
             let mut known: Vec<&str> = self.groups.keys().map(String::as_str).collect();
             let few = self.nodes.keys().map(String::as_str).filter(|node| !self.groups.contains_key(*node));
             known.extend(few.take(20));
-            Wrong::new(format!("{NO_NODE} {}", quoted(name)), suggestion(name, &known))
+            Wrong::new(format!("no node or group is called {}", quoted(name)), suggestion(name, &known))
         })
     }
 }

@@ -1,6 +1,6 @@
 //! A table of a scenario under the eyes of its reader: which keys it may have, and typed access.
 
-use crate::error::{Error, Mending, Place, Result, Wrong, nearest, quoted, suggestion};
+use crate::error::{Error, Place, Result, Wrong, quoted, suggestion};
 use crate::keys::{Key as Declared, Kind, names};
 use crate::tree::{Key, Node, Value};
 use std::sync::Arc;
@@ -51,12 +51,10 @@ impl<'t> Section<'t> {
     /// Refuses the first key that is not among `known`.
     pub fn allow(&self, known: &[&str]) -> Result<()> {
         match self.entries.iter().find(|(key, _)| !known.contains(&key.name.as_str())) {
-            Some((key, _)) => {
-                let what = format!("unknown key {}", quoted(&self.key(&key.name)));
-                let meant = nearest(&key.name, known).map(str::to_owned);
-                let error = Error::new(&key.place, what, suggestion(&key.name, known));
-                Err(error.mended_by(Mending::Remove { meant }))
-            }
+            Some((key, _)) => key.place.refuse(
+                format!("unknown key {}", quoted(&self.key(&key.name))),
+                suggestion(&key.name, known),
+            ),
             None => Ok(()),
         }
     }
@@ -105,7 +103,6 @@ impl<'t> Section<'t> {
             format!("`{}` is missing", self.key(name)),
             format!("add `{name} = {example}`"),
         )
-        .mended_by(Mending::Add { key: name.to_owned(), example: example.to_owned() })
     }
     /// True or false.
     pub fn flag(&self, name: &str) -> Result<Option<bool>> {

@@ -408,7 +408,7 @@ fn traces_are_read_as_their_projects_publish_them() {
             places,
             "kind = \"positions\"\nids = \"all\"\norigin = \"first\"\nrange = \"53.1 m\"".to_owned(),
             vec![[0, 1, 0, 100]],
-            "6 positions, 1 meetings; 1 header: 1 contacts of 2 nodes",
+            "6 positions of 3 devices; 1 header: 1 contacts of 2 nodes",
         ),
         (
             patterns,
@@ -431,6 +431,105 @@ fn traces_are_read_as_their_projects_publish_them() {
         assert!(source.note.as_ref().unwrap().contains(note), "{:?}", source.note);
         assert!(!source.is_plan, "a record is no plan");
     }
+}
+
+/// The contacts that a scenario with these keys reads from these files, in seconds, and the line on how.
+fn read_files(files: &[(&str, &str)], keys: &str) -> Result<(Vec<[i64; 4]>, String), String> {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let head =
+        "duration = \"2 d\"\nrouter = \"direct\"\nbuffer = \"1 MB\"\n[nodes.n]\ncount = 3\n[contacts.c]\n";
+    let text = format!("{head}rate = \"1 Mbit/s\"\n{keys}\n");
+    let file = ScenarioFile::from_toml("s.toml", &text, folder.path().to_owned(), Arc::default()).unwrap();
+    let point = file.points().map_err(|error| error.to_string())?.list.remove(0);
+    let source = &point.scenario.bundles().unwrap().contacts[0];
+    let s = |at: Instant| at.as_nanos() / 1_000_000_000;
+    let read = source.list.iter().map(|c| [i64::from(c.a), i64::from(c.b), s(c.start), s(c.end)]).collect();
+    let note = source.note.as_ref().unwrap();
+    Ok((
+        read,
+        note[note
+            .find(folder.path().to_str().unwrap())
+            .map_or(0, |at| at + folder.path().to_str().unwrap().len() + 1)..]
+            .to_owned(),
+    ))
+}
+
+#[test]
+fn traces_of_many_files_are_read_together() {
+    let sightings = "kind = \"sightings\"\nids = \"all\"\nsighting = \"20 s\"";
+    let days = [("day1.dat", "0 1 2\n20 1 2\n"), ("day2.dat", "0 1 3\n"), ("day10.dat", "40 2 3\n")];
+    let (read, note) =
+        read_files(&days[..2], &format!("{sightings}\nfiles = [\"day*.dat\"]\nevery = \"1 d\"")).unwrap();
+    assert_eq!(read, [[0, 1, 0, 40], [0, 2, 86_400, 86_420]]);
+    assert!(note.starts_with("day1.dat and 1 more file: 3 lines; 3 without a duration last 20 s"), "{note}");
+    let offsets = "offsets = [\"0 s\", \"1 h\", \"2 h\"]";
+    let (read, _) = read_files(&days, &format!("{sightings}\nfiles = [\"day*.dat\"]\n{offsets}")).unwrap();
+    assert_eq!(read, [[0, 1, 0, 40], [0, 2, 3600, 3620], [1, 2, 7240, 7260]], "day10 is the last one");
+    let of_devices = [("logs/7.csv", "time,b\n0,9\n"), ("logs/9.csv", "10,12\n"), ("logs/12.csv", "500,7\n")];
+    let (read, note) =
+        read_files(&of_devices, &format!("{sightings}\ncolumns = \"time b\"\nfiles = [\"logs/*.csv\"]"))
+            .unwrap();
+    assert_eq!(read, [[0, 1, 0, 20], [1, 2, 10, 30], [2, 0, 500, 520]]);
+    assert!(note.starts_with("logs/7.csv and 2 more files: 3 lines; 1 header; "), "{note}");
+    for (keys, what) in [
+        (
+            "files = [\"day*.dat\"]\noffsets = [\"1 s\"]",
+            "`contacts.c.offsets` has 1 times, and there are 3 files",
+        ),
+        (
+            "files = [\"day*.dat\"]\noffsets = [\"1 s\"]\nevery = \"1 s\"",
+            "both `offsets` and `every` are given",
+        ),
+        ("files = [\"day*.dat\"]\nfile = \"day1.dat\"", "both `file` and `files` are given"),
+        ("file = \"day1.dat\"\nevery = \"1 s\"", "`contacts.c.every` needs `files`"),
+        ("files = [\"night*.dat\"]", "no file is named like `night*.dat`"),
+        ("files = [1]", "`contacts.c.files` is "),
+        ("files = [\"day1.dat\"]\ndevices = \"files\"", "`contacts.c.devices` is a key of GPX files"),
+        ("", "`contacts.c.file` is missing"),
+    ] {
+        let wrong = read_files(&days, &format!("{sightings}\n{keys}")).unwrap_err();
+        assert!(wrong.contains(what) && wrong.lines().count() == 1, "{keys}: {wrong}");
+    }
+}
+
+#[test]
+fn tracks_of_satellite_receivers_make_contacts() {
+    // Two walk towards each other along a meridian, from 200 m apart, at 1 m/s each; then one of them is away for an hour.
+    let point = |s: u32, metres: f64| {
+        let lat = 60.0 + metres / 111_195.0;
+        format!(
+            "<trkpt lat='{lat}' lon='25'><time>2024-05-01T{:02}:{:02}:{:02}Z</time></trkpt>\n",
+            s / 3600,
+            s / 60 % 60,
+            s % 60
+        )
+    };
+    let track = |points: &[(u32, f64)]| {
+        let points: String = points.iter().map(|(s, metres)| point(*s, *metres)).collect();
+        format!("<trk><trkseg>{points}</trkseg></trk>")
+    };
+    let ann = track(&[(0, 0.0), (100, 100.0), (200, 200.0), (3800, 200.0)]);
+    let bob = track(&[(0, 200.0), (200, 0.0), (3800, 500.0)]);
+    let keys = "kind = \"positions\"\nids = \"all\"\norigin = \"2024-05-01 00:00:00\"\nrange = \"50 m\"";
+    let one = [("walk.gpx", format!("<gpx>{ann}{bob}</gpx>"))].map(|(name, text)| (name, &*text.leak()));
+    let (read, note) = read_files(&one, &format!("{keys}\nfile = \"walk.gpx\"")).unwrap();
+    assert_eq!(read, [[0, 1, 75, 124]]);
+    assert_eq!(
+        note,
+        "walk.gpx: 2 tracks; 7 positions of 2 devices; 2 absences, longer than `gap` = 600 s: \
+         1 contacts of 2 nodes, run from 1714521600 s"
+    );
+    let two = [("ann.gpx", format!("<gpx>{ann}</gpx>")), ("bob.gpx", format!("<gpx>{bob}</gpx>"))]
+        .map(|(name, text)| (name, &*text.leak()));
+    let (read, _) = read_files(&two, &format!("{keys}\nfiles = \"*.gpx\"\ngap = \"2 h\"")).unwrap();
+    assert_eq!(read, [[0, 1, 75, 124], [0, 1, 1280, 1999]], "a long gap is bridged: 500 m in an hour");
+    let wrong = read_files(&one, "file = \"walk.gpx\"").unwrap_err();
+    assert!(wrong.contains("a GPX file has positions; say kind = \"positions\" and `range`"), "{wrong}");
 }
 
 #[test]

@@ -96,6 +96,9 @@ impl Clock {
     }
     /// The first step from `from` on in whose motion the clock shows at least `until_s`.
     pub(super) fn first_step_at(&mut self, from: i64, until_s: f64) -> Option<i64> {
+        if until_s == f64::INFINITY {
+            return None;
+        }
         let ahead = (until_s - self.reading(from)) / self.step_s;
         // Beyond this many steps there is no such time in nanoseconds either.
         if ahead.is_nan() || ahead >= i64::MAX as f64 / self.tick.as_nanos() as f64 {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub type Timed = (f64, Point);
 
 /// The track of a node with these paths, one after the other, that moves in these spans of seconds only, both ends included
-/// and in order of time.
+/// and in order of time. Without a path it rests at the origin.
 ///
 /// # Errors
 /// A tick that is not above zero.
@@ -24,22 +24,22 @@ pub fn at_ticks(
 ) -> Result<Arc<[Fix]>, MobilityError> {
     let clock = Clock::new(tick, Duration::ZERO, &[])?;
     let mut walker = Walker { clock, tick_s: tick.as_secs_f64(), step: 0, at: Point::default(), active };
-    let half = Duration::from_nanos(tick.as_nanos() / 2);
     let mut track = TrackBuilder::default();
     let paths: Vec<&[Timed]> = paths.iter().map(Vec::as_slice).filter(|path| !path.is_empty()).collect();
     if let Some(first) = paths.first() {
         walker.at = first[0].1;
-        track.go(Instant::ZERO, walker.at);
     }
+    track.go(Instant::ZERO, walker.at);
     for path in paths {
         let Some(step) = walker.first_active(walker.step, path[0].0) else { break };
         walker.step = step;
-        if walker.at != path[0].1 {
+        let is_elsewhere = walker.at != path[0].1;
+        if is_elsewhere {
+            // It is there at the next tick: only positions at ticks are meant.
+            track.go(walker.clock.tick(step), walker.at);
             walker.at = path[0].1;
-            // Between two ticks, so that it meets nobody as it goes there.
-            track.jump(walker.clock.tick(step).saturating_add(half), walker.at);
         }
-        if !walker.follow(path, &mut track) {
+        if !walker.follow(path, is_elsewhere, &mut track) {
             break;
         }
     }
@@ -77,7 +77,9 @@ impl Walker<'_> {
         after.map_or(i64::MAX, |after| after - self.step).max(1)
     }
     /// Follows a path from its first place on; false if the node never comes to its end.
-    fn follow(&mut self, path: &[Timed], track: &mut TrackBuilder) -> bool {
+    /// Where it jumps there, that takes the first step alone.
+    fn follow(&mut self, path: &[Timed], jumps: bool, track: &mut TrackBuilder) -> bool {
+        let mut most = if jumps { 1 } else { i64::MAX };
         let mut next = usize::from(path.len() > 1);
         loop {
             let Some(step) = self.first_active(self.step, f64::NEG_INFINITY) else { return false };
@@ -94,7 +96,8 @@ impl Walker<'_> {
                     return false;
                 }
                 // Whole steps towards the place, without reaching it.
-                let whole = ((far_m / left_m).ceil() as i64 - 1).clamp(1, self.steps_ahead());
+                let whole = ((far_m / left_m).ceil() as i64 - 1).clamp(1, self.steps_ahead().min(most));
+                most = i64::MAX;
                 self.advance(path[next].1, left_m * whole as f64 / far_m, whole, track);
                 continue;
             }
@@ -109,6 +112,7 @@ impl Walker<'_> {
                 far_m = self.at.distance(place.1);
             }
             self.advance(path[next].1, left_m / far_m, 1, track);
+            most = i64::MAX;
         }
     }
     fn advance(&mut self, to: Point, share: f64, steps: i64, track: &mut TrackBuilder) {
@@ -150,23 +154,26 @@ mod tests {
     #[test]
     fn a_path_is_followed_at_its_speeds_and_a_rest_in_it_takes_no_time() {
         let one = path(&[(2.0, 0.0), (4.0, 20.0), (8.0, 20.0), (10.0, 26.0)]);
-        let told = positions(&[one], ALWAYS, 7);
-        assert_eq!(told, [0.0, 0.0, 0.0, 10.0, 20.0, 23.0, 26.0, 26.0]);
+        let found = positions(&[one], ALWAYS, 7);
+        assert_eq!(found, [0.0, 0.0, 0.0, 10.0, 20.0, 23.0, 26.0, 26.0]);
     }
 
     #[test]
     fn a_tick_is_one_movement_at_the_speed_at_its_start() {
         // 10 m/s to 15 m, then 2 m/s: the second step goes 5 m on beyond the bend.
-        let told = positions(&[path(&[(0.0, 0.0), (1.5, 15.0), (6.5, 25.0)])], ALWAYS, 5);
-        assert_eq!(told, [0.0, 10.0, 20.0, 22.0, 24.0, 25.0]);
+        let found = positions(&[path(&[(0.0, 0.0), (1.5, 15.0), (6.5, 25.0)])], ALWAYS, 5);
+        assert_eq!(found, [0.0, 10.0, 20.0, 22.0, 24.0, 25.0]);
     }
 
     #[test]
     fn a_node_rests_while_it_is_not_active_and_is_put_to_the_start_of_its_next_path() {
         let paths =
             [path(&[(0.0, 0.0), (4.0, 40.0)]), path(&[(5.0, 100.0), (7.0, 120.0)]), path(&[(8.0, 3.0)])];
-        let told = positions(&paths, &[(0.0, 1.0), (3.0, 20.0)], 10);
-        assert_eq!(told, [0.0, 10.0, 20.0, 20.0, 30.0, 40.0, 110.0, 120.0, 120.0, 3.0, 3.0]);
+        let found = positions(&paths, &[(0.0, 1.0), (3.0, 20.0)], 10);
+        assert_eq!(found, [0.0, 10.0, 20.0, 20.0, 30.0, 40.0, 110.0, 120.0, 120.0, 3.0, 3.0]);
+        // A jump is over after one tick, however long the path is straight.
+        let far = [path(&[(0.0, 0.0)]), path(&[(3.0, 100.0), (13.0, 110.0)])];
+        assert_eq!(positions(&far, ALWAYS, 6), [0.0, 0.0, 0.0, 0.0, 101.0, 102.0, 103.0]);
         assert_eq!(positions(&paths, &[], 3), [0.0; 4]);
         assert_eq!(positions(&[], ALWAYS, 1), [0.0; 2]);
     }

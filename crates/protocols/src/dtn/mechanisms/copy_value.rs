@@ -33,6 +33,9 @@ const COUNTED: f64 = 0.9;
 /// copies move back and forth between small buffers.
 const MOVED: f64 = 0.1;
 
+/// Free share of the buffer at which drops are forgotten: the load that caused them has passed.
+const RELIEVED: f64 = 0.5;
+
 /// A copy is worth what it adds.
 pub struct CopyValue {
     share: f64,
@@ -106,7 +109,7 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
             "memory",
             65_536.0,
             (0.0, 1e9),
-            "number of the newest dropped bundles that are remembered, and not accepted again",
+            "number of the newest dropped bundles that are remembered, and not accepted again until half the buffer is free",
         ),
     ],
     only_with: &[],
@@ -321,7 +324,14 @@ impl CopyValue {
                 && !self.can_wait(at, link, bundle)
         })
     }
+    fn forget_drops_if_relieved(&mut self, at: &Local) {
+        let capacity = at.store.capacity().0 as f64;
+        if !self.drops.known().is_empty() && at.store.free().0 as f64 >= RELIEVED * capacity {
+            self.drops.forget_all();
+        }
+    }
     fn admit_offered(&mut self, at: &Local, offer: &Offer) -> Result<(), Refusal> {
+        self.forget_drops_if_relieved(at);
         let (bundle, mark) = (offer.bundle(), self.told(Mark::of(offer.replica)));
         if bundle.destination != at.node {
             if !self.leads_on(at, bundle, Some(offer.from)) {
@@ -433,8 +443,12 @@ impl Mechanism for CopyValue {
             MechanismEvent::Moved { bundle, to, already_had: false } if self.planned => {
                 self.under_way.push(to, (at.now, comes_to(at, to)), bundle.size);
             }
-            MechanismEvent::Receipt { created, .. } => self.horizon.on_delivery(at.now - created),
+            MechanismEvent::Receipt { created, .. } => {
+                self.horizon.on_delivery(at.now - created);
+                self.forget_drops_if_relieved(at);
+            }
             MechanismEvent::Dropped { bundle, reason: DropReason::Overflow } => self.drops.insert(bundle.id),
+            MechanismEvent::Dropped { .. } => self.forget_drops_if_relieved(at),
             _ => {}
         }
     }

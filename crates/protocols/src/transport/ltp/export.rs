@@ -6,6 +6,7 @@ use crate::time::{Duration, Instant};
 use crate::transport::ranges::{Range, Ranges};
 use crate::wire::ltp::{Content, Reason, sdnv};
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 /// A session that is being given up.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +44,8 @@ pub struct Asked {
     /// Where the reports on it begin, and what they have covered.
     from: u64,
     covered: Ranges,
+    /// What was acknowledged when it left first: a receiver that claims less of it has lost it.
+    acked: Arc<Ranges>,
 }
 
 /// How far an engine was when something left.
@@ -109,7 +112,7 @@ pub struct Export {
     checkpoints: Checkpoints,
     /// End of the data sent at least once.
     next: u64,
-    acked: Ranges,
+    acked: Arc<Ranges>,
     /// Red bytes that some report has covered.
     reported: Ranges,
     /// What reports have covered of which nothing could be repaired yet.
@@ -176,7 +179,7 @@ impl Export {
             payload: 0,
             checkpoints: Checkpoints::Anywhere,
             next: 0,
-            acked: Ranges::default(),
+            acked: Arc::default(),
             reported: Ranges::default(),
             deferred: Ranges::default(),
             pending: Ranges::default(),
@@ -201,6 +204,10 @@ impl Export {
     /// Bytes sent of the repair in progress.
     fn repairing(&self) -> u64 {
         self.repairs.front().map_or(0, |repair| repair.left.iter().map(|range| range.1 - range.0).sum())
+    }
+    /// Whether it is one segment: then a report on it says all.
+    pub fn is_single(&self) -> bool {
+        self.total <= self.payload
     }
     /// Red bytes that are there.
     pub fn acked(&self) -> u64 {
@@ -293,6 +300,7 @@ impl Export {
         self.heard.insert(report.serial, report.serial.saturating_add(1));
         self.last_heard = report.serial;
         let mut answer = Answer::default();
+        let lost_again = self.lost_again(report);
         if let Some(asked) = self.asked.get_mut(&report.checkpoint) {
             for range in &asked.repairs {
                 self.pending.remove(range.0, range.1);
@@ -308,7 +316,11 @@ impl Export {
                 self.asked.remove(&report.checkpoint);
             }
         }
-        answer.acked = report.ranges().map(|(from, to)| self.acked.insert(from, to)).sum();
+        let acked = Arc::make_mut(&mut self.acked);
+        for (from, to) in lost_again {
+            acked.remove(from, to);
+        }
+        answer.acked = report.ranges().map(|(from, to)| acked.insert(from, to)).sum();
         answer.told = self.reported.insert(report.lower, report.upper);
         self.deferred.insert(report.lower, report.upper);
         // Before the end of the red part no repair may ask.
@@ -328,6 +340,25 @@ impl Export {
         Ok(answer)
     }
 
+    /// What the receiver had when it was asked and does not claim now: it has been restarted.
+    fn lost_again(&self, report: &Report) -> Vec<Range> {
+        let Some(asked) = self.asked.get(&report.checkpoint) else { return Vec::new() };
+        let (mut lost, mut at) = (Vec::new(), report.lower);
+        for (from, to) in report.ranges().chain([(report.upper, report.upper)]) {
+            lost.extend(asked.acked.clipped(at, from));
+            at = at.max(to);
+        }
+        lost
+    }
+    /// No more of a series of reports came. What they do not claim is repaired; the checkpoint at the end asks for the rest
+    /// as well. Returns false if there is nothing to repair.
+    pub fn take_part(&mut self, serial: u64) -> bool {
+        let is_part = self.asked.get(&serial).is_some_and(|asked| !asked.covered.is_empty());
+        let Some(repair) = self.repairs.front_mut().filter(|_| is_part) else { return false };
+        repair.report = (0, 0);
+        self.asked.remove(&serial);
+        true
+    }
     fn add_repair(&mut self, gaps: VecDeque<Range>, report: (u64, u64)) {
         let open = self.repairs.back_mut().filter(|repair| !repair.copying);
         match open.filter(|_| self.checkpoints == Checkpoints::AtEnds) {
@@ -439,6 +470,7 @@ impl Export {
             marks,
             from,
             covered: Ranges::default(),
+            acked: self.acked.clone(),
         };
         self.asked.insert(serial, asked);
     }

@@ -5,6 +5,19 @@ use crate::controllers::{Ack, Cause, Controller, Loss, RateSample, Sent, Window}
 use crate::time::{Duration, Instant};
 use crate::units::{BitRate, Bytes};
 
+/// Of the newest report, and of a probe, in the share that is lost.
+const REPORT_WEIGHT: f64 = 0.25;
+const PROBE_WEIGHT: f64 = 1.0 / 16.0;
+/// Least window beside a rate, in bytes: 32 packets, well below what a socket holds by default.
+const PACED_WINDOW_LEAST: u64 = 32 * 1500;
+
+/// Probes without an answer that an answered one has overtaken, and the bytes that they stand for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Overtaken {
+    pub probes: usize,
+    pub bytes: u64,
+}
+
 /// Stands between the sessions of an engine and its controller.
 pub struct Pace {
     pub controller: Box<dyn Controller>,
@@ -21,6 +34,8 @@ pub struct Pace {
     pub left: u64,
     /// Red bytes behind which nothing is in flight, where probes say so; `None`: reports alone do.
     landed: Option<u64>,
+    /// Share that is lost, by reports and by probes; the newest count most.
+    lost_share: f64,
     /// Losses of what left before this one belong to one episode.
     recover: Option<u64>,
     pub episodes: u64,
@@ -38,6 +53,7 @@ impl Pace {
             order: 0,
             left: 0,
             landed: by_probes.then_some(0),
+            lost_share: 0.0,
             recover: None,
             episodes: 0,
         }
@@ -58,9 +74,16 @@ impl Pace {
             }
         }
     }
+    /// The window. Answers to probes take what a peer takes that is a program among others, and vary: where a rate paces, the
+    /// window that comes of the least round trip must not throttle.
+    pub fn window(&self) -> u64 {
+        let window = self.controller.window().0;
+        let is_paced = self.landed.is_some() && self.controller.rate().is_some();
+        if is_paced { window.max(PACED_WINDOW_LEAST) } else { window }
+    }
     /// Whether the window has room for `more` bytes.
     pub fn has_room(&self, more: u64) -> bool {
-        self.in_flight.saturating_add(more) <= self.controller.window().0
+        self.in_flight.saturating_add(more) <= self.window()
     }
     /// A segment of data is sent, with `red` red bytes and `link` bytes on the link.
     pub fn leave(&mut self, now: Instant, red: u64, link: Bytes) {
@@ -86,6 +109,10 @@ impl Pace {
                 answer.acked
             }
         };
+        if answer.told > 0 {
+            let share = answer.lost.min(answer.told) as f64 / answer.told as f64;
+            self.lost_share += REPORT_WEIGHT * (share - self.lost_share);
+        }
         self.delivered += acked;
         let (in_flight, flight_size) = (Bytes(self.in_flight), Bytes(before));
         let episode_over = self.ends_episode(answer.marks);
@@ -135,11 +162,14 @@ impl Pace {
     }
     /// A probe was acknowledged that left with these marks, `rtt` ago if it left once. The bytes before the probe that
     /// stand for `overtaken` ones without an answer count as lost until a report says more.
-    pub fn probed(&mut self, now: Instant, marks: Marks, rtt: Option<Duration>, overtaken: u64) {
+    pub fn probed(&mut self, now: Instant, marks: Marks, rtt: Option<Duration>, overtaken: Overtaken) {
         let before = self.in_flight;
+        self.weigh_probes(overtaken.probes);
         let newly = self.land(marks.left);
-        let lost = overtaken.min(newly);
-        let acked = newly - lost;
+        let lost = overtaken.bytes.min(newly);
+        // A probe that was answered does not say that all before it arrived.
+        let expected = (newly as f64 * (1.0 - self.lost_share)) as u64;
+        let acked = expected.min(newly - lost);
         self.delivered += acked;
         let (in_flight, flight_size) = (Bytes(self.in_flight), Bytes(before));
         let episode_over = self.ends_episode(Some(marks));
@@ -164,6 +194,13 @@ impl Pace {
             limited: true,
             ..Ack::default()
         });
+    }
+    /// This many probes are lost, and one behind them is not.
+    fn weigh_probes(&mut self, lost: usize) {
+        for _ in 0..lost.min(64) {
+            self.lost_share += PROBE_WEIGHT * (1.0 - self.lost_share);
+        }
+        self.lost_share -= PROBE_WEIGHT * self.lost_share;
     }
     /// No probe that left with these marks or later was answered.
     pub fn unprobed(&mut self, now: Instant, marks: Marks) {

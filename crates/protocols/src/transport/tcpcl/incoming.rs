@@ -153,9 +153,9 @@ impl Session {
             Some(reason) if !flags.start => self.say_refusal(transfer, reason),
             Some(_) => {}
             None if incoming.total.is_some_and(|total| end > total) => {
-                self.refuse(transfer, RefuseReason::NotAcceptable);
+                self.decline(transfer, RefuseReason::NotAcceptable);
             }
-            None if end > self.config.transfer_mru => self.refuse(transfer, RefuseReason::NoResources),
+            None if end > self.config.transfer_mru => self.decline(transfer, RefuseReason::NoResources),
             None => {}
         }
         if length == 0 {
@@ -178,7 +178,7 @@ impl Session {
             None
         };
         match refused {
-            Some(reason) => self.refuse(transfer, reason),
+            Some(reason) => self.decline(transfer, reason),
             None => self.events.push_back(Event::Coming { transfer, total }),
         }
     }
@@ -197,7 +197,7 @@ impl Session {
         }
         self.whole.insert(transfer, (flags, here));
         if total.is_some_and(|total| total != here) {
-            self.refuse(transfer, RefuseReason::NotAcceptable);
+            self.decline(transfer, RefuseReason::NotAcceptable);
         } else {
             self.events.push_back(Event::Whole { transfer });
         }

@@ -73,6 +73,13 @@ pub enum Event {
         /// Which.
         transfer: u64,
     },
+    /// A bundle of the peer was refused by the session itself: too long, or against the protocol.
+    Declined {
+        /// Which.
+        transfer: u64,
+        /// Why.
+        reason: RefuseReason,
+    },
     /// A bundle of our own has come so far.
     Acked {
         /// Which.
@@ -305,6 +312,15 @@ impl Session {
         self.say_refusal(transfer, reason);
         self.end_if_done();
     }
+    /// Refuses a bundle by itself.
+    fn decline(&mut self, transfer: u64, reason: RefuseReason) {
+        self.events.push_back(Event::Declined { transfer, reason });
+        self.refuse(transfer, reason);
+    }
+    /// Why the peer ends the session, if it does.
+    pub fn peer_term(&self) -> Option<TermReason> {
+        self.peer_term
+    }
     /// Ends the session when bundles in flight are done; later ones are not sent.
     pub fn finish(&mut self, now: Instant) {
         if self.phase < Phase::Open {
@@ -375,7 +391,8 @@ impl Session {
             keepalive_s: self.config.keepalive_s,
             // Data are handed on as they come: a segment may be as long as a bundle.
             segment_mru: self.config.transfer_mru.max(1),
-            transfer_mru: self.config.transfer_mru,
+            // HDTN 1.3.1 divides by it.
+            transfer_mru: self.config.transfer_mru.max(1),
             node: self.config.node.clone(),
             items: Vec::new(),
         }));

@@ -30,7 +30,7 @@ pub use fragments::{Fragments, Reassembler};
 pub use interest::Interest;
 pub use lp::{Headers, LpPacket, Nack, Part, PitToken};
 pub use name::{Component, Name};
-pub use signature::{Signer, Untrusted, Verifier};
+pub use signature::{Signer, TrustedKey, Untrusted, Verifier};
 pub use uri::NotAName;
 
 use thiserror::Error;

@@ -2,7 +2,8 @@
 
 use super::Malformed;
 use super::interest::to_ms;
-use super::name::{NAME, Name};
+use super::name::kind as component;
+use super::name::{Component, NAME, Name};
 use super::tlv::{Fields, Reader, write_container, write_element, write_number_element};
 use crate::time::Duration;
 use p256::ecdsa::signature::hazmat::{PrehashSigner, PrehashVerifier};
@@ -19,7 +20,9 @@ const KEY_LOCATOR: u32 = 28;
 const NONCE: u32 = 38;
 const TIME: u32 = 40;
 const SEQUENCE: u32 = 42;
-const ORDER: &[u32] = &[SIGNATURE_TYPE, KEY_LOCATOR, NONCE, TIME, SEQUENCE];
+/// Of certificates, which all have one (certificate format v2).
+const VALIDITY_PERIOD: u32 = 253;
+const ORDER: &[u32] = &[SIGNATURE_TYPE, KEY_LOCATOR, NONCE, TIME, SEQUENCE, VALIDITY_PERIOD];
 
 /// Types of signatures.
 pub mod kind {
@@ -128,10 +131,19 @@ impl Signer {
 }
 
 /// Why a signature does not convince.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Untrusted {
-    /// It is not that of these bytes.
-    #[error("its signature is wrong")]
+    /// The digest is not that of these bytes.
+    #[error("it was altered: its digest is wrong")]
+    Digest,
+    /// It is not signed by the trusted key, and names another.
+    #[error("it is signed by another key than the trusted one: by {0}")]
+    OtherKey(Name<'static>),
+    /// It names the trusted key, which has not signed these bytes.
+    #[error("it was altered: it names the trusted key, but the signature is wrong")]
+    Altered,
+    /// It is not signed by the trusted key, and names none.
+    #[error("its signature is wrong, and names no key")]
     Wrong,
     /// Anybody could have made it.
     #[error("it is signed without a key")]
@@ -147,7 +159,46 @@ pub enum Verifier {
     /// No key: digests must be right, other signatures are not checked.
     Nobody,
     /// Only what this key has signed convinces.
-    Ecdsa(Box<VerifyingKey>),
+    Ecdsa(Box<TrustedKey>),
+}
+
+/// A public key, and how signatures refer to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrustedKey {
+    key: VerifyingKey,
+    /// Identifiers: the component behind `KEY` in the names of keys and certificates.
+    ids: Vec<Vec<u8>>,
+}
+
+impl TrustedKey {
+    /// A key, and the name of its certificate where that is known.
+    pub fn new(key: VerifyingKey, certificate: Option<&Name>) -> Self {
+        let mut ids = vec![key_id(&key).to_vec()];
+        ids.extend(certificate.and_then(id_in));
+        Self { key, ids }
+    }
+    /// Why a signature is refused that this key has not made.
+    fn refusal(&self, signature: &Signature) -> Untrusted {
+        let Some(name) = &signature.key else { return Untrusted::Wrong };
+        if id_in(name).is_some_and(|id| self.ids.contains(&id)) {
+            return Untrusted::Altered;
+        }
+        Untrusted::OtherKey(name.clone().into_owned())
+    }
+}
+
+/// The identifier that our names of keys have: it follows from the key.
+pub fn key_id(key: &VerifyingKey) -> [u8; 8] {
+    let digest = sha256(&[key.to_sec1_point(false).as_bytes()]);
+    std::array::from_fn(|at| digest[at])
+}
+
+/// The component behind the last `KEY` of a name.
+fn id_in(name: &Name) -> Option<Vec<u8>> {
+    let marker = Component { kind: component::GENERIC, value: b"KEY" };
+    let components: Vec<Component> = name.components().collect();
+    let at = components.iter().rposition(|found| *found == marker)?;
+    components.get(at + 1).map(|id| id.value.to_vec())
 }
 
 impl Verifier {
@@ -157,16 +208,16 @@ impl Verifier {
     /// [`Untrusted`] if not.
     pub fn verify(&self, signature: &Signature) -> Result<(), Untrusted> {
         let digest = || sha256(&[signature.portion]);
-        let is_right = match (self, signature.kind) {
-            (_, kind::DIGEST_SHA256) if digest() != signature.value => false,
-            (Self::Nobody, _) => true,
-            (Self::Ecdsa(_), kind::DIGEST_SHA256) => return Err(Untrusted::NoKey),
-            (Self::Ecdsa(key), kind::ECDSA) => {
+        match (self, signature.kind) {
+            (_, kind::DIGEST_SHA256) if digest() != signature.value => Err(Untrusted::Digest),
+            (Self::Nobody, _) => Ok(()),
+            (Self::Ecdsa(_), kind::DIGEST_SHA256) => Err(Untrusted::NoKey),
+            (Self::Ecdsa(trusted), kind::ECDSA) => {
                 let read: Result<DerSignature, _> = signature.value.try_into();
-                read.is_ok_and(|read| key.verify_prehash(&digest(), &read).is_ok())
+                let is_right = read.is_ok_and(|read| trusted.key.verify_prehash(&digest(), &read).is_ok());
+                if is_right { Ok(()) } else { Err(trusted.refusal(signature)) }
             }
-            (Self::Ecdsa(_), other) => return Err(Untrusted::Kind(other)),
-        };
-        if is_right { Ok(()) } else { Err(Untrusted::Wrong) }
+            (Self::Ecdsa(_), other) => Err(Untrusted::Kind(other)),
+        }
     }
 }

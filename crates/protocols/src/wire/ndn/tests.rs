@@ -4,7 +4,7 @@
 use super::control::{self, Response};
 use super::metadata::Metadata;
 use super::name::{NAME, kind};
-use super::signature::{Info, Untrusted, sha256};
+use super::signature::{Info, Signature, Untrusted, key_id, sha256};
 use super::tlv::{Reader, write_element, write_number_element};
 use super::*;
 use crate::time::Duration;
@@ -356,21 +356,57 @@ fn data_of_another_library_are_read() {
     assert_eq!(Verifier::Nobody.verify(&read.signature), Ok(()));
 }
 
+fn trusting(key: &SigningKey) -> Verifier {
+    Verifier::Ecdsa(Box::new(TrustedKey::new(*key.verifying_key(), None)))
+}
+
+#[test]
+fn a_refused_signature_names_its_key_or_that_it_was_altered() {
+    let Signer::Ecdsa(signing, _) = key() else { panic!("a key") };
+    let verifying = *signing.verifying_key();
+    let certificate: Name = "/k/KEY/1/issuer/v=1".parse().expect("a name");
+    let ours = Name::default().with_generic(b"KEY").with_generic(&key_id(&verifying));
+    let stranger = SigningKey::from_slice(&[8; 32]).expect("a key");
+    let other = || "/k/KEY/1".parse::<Name>().expect("a name");
+    let cases = [
+        // What is trusted, the key in the signature, and what is said of content signed by an unknown key.
+        (TrustedKey::new(verifying, None), other(), Untrusted::OtherKey(other())),
+        (TrustedKey::new(verifying, Some(&certificate)), other(), Untrusted::Altered),
+        (TrustedKey::new(verifying, None), ours, Untrusted::Altered),
+        (
+            TrustedKey::new(verifying, Some(&certificate)),
+            Name::default(),
+            Untrusted::OtherKey(Name::default()),
+        ),
+    ];
+    for (trusted, named, said) in cases {
+        let bytes = signed_data(&Signer::Ecdsa(Box::new(stranger.clone()), named));
+        let read = Signed::read(&bytes).expect("it was written");
+        let verifier = Verifier::Ecdsa(Box::new(trusted));
+        assert_eq!(verifier.verify(&read.signature), Err(said));
+        let without = Signature { key: None, ..read.signature };
+        assert_eq!(verifier.verify(&without), Err(Untrusted::Wrong));
+    }
+}
+
 #[test]
 fn a_wrong_bit_in_what_is_signed_is_noticed() {
     let Signer::Ecdsa(signing, _) = key() else { panic!("a key") };
-    let trusting = Verifier::Ecdsa(Box::new(*signing.verifying_key()));
+    let right = trusting(&signing);
     let stranger = SigningKey::from_slice(&[8; 32]).expect("a key");
-    let stranger = Verifier::Ecdsa(Box::new(*stranger.verifying_key()));
+    let stranger = trusting(&stranger);
     let good = signed_data(&key());
     let read = Signed::read(&good).expect("it was written");
-    assert_eq!(trusting.verify(&read.signature), Ok(()));
-    assert_eq!(stranger.verify(&read.signature), Err(Untrusted::Wrong));
+    assert_eq!(right.verify(&read.signature), Ok(()));
+    assert_eq!(
+        stranger.verify(&read.signature),
+        Err(Untrusted::OtherKey("/k/KEY/1".parse().expect("a name")))
+    );
     assert_eq!(read.signature.key.as_ref().map(ToString::to_string).as_deref(), Some("/k/KEY/1"));
     let digest = signed_data(&Signer::Digest);
     let unsigned = Signed::read(&digest).expect("it was written");
-    assert_eq!(trusting.verify(&unsigned.signature), Err(Untrusted::NoKey));
-    for (bytes, verifier) in [(good, trusting), (digest, Verifier::Nobody)] {
+    assert_eq!(right.verify(&unsigned.signature), Err(Untrusted::NoKey));
+    for (bytes, verifier) in [(good, right), (digest, Verifier::Nobody)] {
         for bit in 0..bytes.len() * 8 {
             let mut spoilt = bytes.clone();
             spoilt[bit / 8] ^= 1 << (bit % 8);
@@ -392,7 +428,7 @@ fn a_key_of_openssl_signs() {
         jZObHo9KzypaJPrGc1/6BMcdbjpSl5jRjfneLE8wOXbHfAVM7Nc9heVT\n\
         -----END PRIVATE KEY-----\n";
     let key = SigningKey::from_pkcs8_pem(pem).expect("openssl wrote it");
-    let verifier = Verifier::Ecdsa(Box::new(*key.verifying_key()));
+    let verifier = trusting(&key);
     let bytes = signed_data(&Signer::Ecdsa(Box::new(key), Name::default()));
     let read = Signed::read(&bytes).expect("it was written");
     assert_eq!(verifier.verify(&read.signature), Ok(()));

@@ -99,3 +99,28 @@ fn probes_that_are_never_answered_do_not_stop_data() {
     }
     assert_eq!(bytes, 200_000);
 }
+
+#[test]
+fn a_receiver_that_has_lost_what_it_reported_gets_it_again_in_most_cases() {
+    let (mut restarts, mut complete) = (0, 0);
+    for seed in 0..20 {
+        let mut draws = Stream::new(seed, "restart", 0);
+        let config = at_ends(Config { tries: 60, ..config() });
+        let habits = Habits { loss: draws.uniform(0.05, 0.3), ..Habits::clean(ms(500)) };
+        let mut line = Line::new(&config, controller("fixed", &[], Some(BitRate(20_000_000))), habits, seed);
+        let length = 100_000 + draws.below(1_000_000);
+        let session = line.engines[0].send(1, length, 0).expect("a session");
+        // It has reported most of the block, and forgets all.
+        line.run(Instant::ZERO + ms(1700 + draws.below(1500) as i64));
+        let before = line.restart(&config, 1000 + seed);
+        restarts += usize::from(!before.red.contains_key(&session) && !before.here.is_empty());
+        line.run(Instant::from_secs(1_000_000));
+        let counts = line.engines[0].counts();
+        assert!(line.is_still() && line.seen[0].sent == [session], "seed {seed}: {counts:?}");
+        let red = before.red.get(&session).or(line.seen[1].red.get(&session));
+        complete += usize::from(red == Some(&length));
+    }
+    assert!(restarts > 10, "{restarts} of them in the middle");
+    // Not in all: a sender that had heard of everything has closed the session.
+    assert!(complete >= 19, "{complete} of 20 are complete");
+}

@@ -109,6 +109,13 @@ impl Line {
             way: BinaryHeap::new(),
         }
     }
+    /// The second engine forgets everything, and what it had sent does not arrive; gives what it had received.
+    pub fn restart(&mut self, config: &Config, seed: u64) -> Seen {
+        let config = Config { seed, ..config.mirrored() };
+        self.engines[1] = Engine::new(config, controller("fixed", &[], None));
+        self.way.retain(|Reverse((_, _, to, _))| *to == 1);
+        std::mem::take(&mut self.seen[1])
+    }
     fn is_out(&self, at: Instant) -> bool {
         self.habits.outages.iter().any(|(from, to)| *from <= at && at < *to)
     }

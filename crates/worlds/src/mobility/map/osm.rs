@@ -16,7 +16,7 @@ pub const BYTES_MAX: u64 = 4 << 30;
 pub const POINTS_MAX: u64 = 100_000_000;
 
 /// Mean radius of the Earth in metres (IUGG 1980).
-const EARTH_RADIUS_M: f64 = 6_371_008.8;
+pub const EARTH_RADIUS_M: f64 = 6_371_008.8;
 
 /// Which roads are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

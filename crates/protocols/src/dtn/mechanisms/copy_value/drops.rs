@@ -1,4 +1,4 @@
-//! What was dropped here to make room.
+//! What was dropped here to make room, until there is room again.
 
 use crate::dtn::{BundleId, IdSet};
 use std::collections::VecDeque;
@@ -24,6 +24,11 @@ impl Drops {
     pub fn known(&self) -> &IdSet {
         &self.known
     }
+    /// There is room again: what was dropped may come back.
+    pub fn forget_all(&mut self) {
+        self.known = IdSet::default();
+        self.order.clear();
+    }
     /// It was dropped.
     pub fn insert(&mut self, id: BundleId) {
         if self.memory == 0 || !self.known.insert(id.0) {
@@ -47,5 +52,9 @@ mod tests {
         let mut drops = Drops::new(2);
         (1..4).for_each(|id| drops.insert(BundleId(id)));
         assert_eq!([1, 2, 3].map(|id| drops.contains(BundleId(id))), [false, true, true]);
+        drops.forget_all();
+        assert!(drops.known().is_empty());
+        drops.insert(BundleId(3));
+        assert!(drops.contains(BundleId(3)));
     }
 }

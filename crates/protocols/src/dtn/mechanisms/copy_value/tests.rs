@@ -190,17 +190,21 @@ fn giver_and_taker_know_of_one_more_copy() {
 }
 
 #[test]
-fn what_was_dropped_to_make_room_is_not_taken_again() {
-    let store = store_of([]);
+fn what_was_dropped_to_make_room_is_not_taken_again_until_half_of_the_buffer_is_free() {
+    let store = store_of([7, 8].map(|id| copied(id, 0.0)));
     let mut mechanism = built(&ENTRY, &[]);
     let at = place(&store, RELAY, 0.0);
     mechanism
         .on_event(&at, &MechanismEvent::Dropped { bundle: &copy(1, 1).bundle, reason: DropReason::Overflow });
     mechanism
         .on_event(&at, &MechanismEvent::Dropped { bundle: &copy(2, 1).bundle, reason: DropReason::Expired });
-    let mut answer =
-        |id| mechanism.admit(&at, &Incoming::Offered(&Offer { replica: &copied(id, 0.0), from: NodeId(1) }));
-    assert_eq!((answer(1), answer(2)), (Err(Refusal::DroppedBefore), Ok(())));
+    let mut answer = |at: &Local, id| {
+        mechanism.admit(at, &Incoming::Offered(&Offer { replica: &copied(id, 0.0), from: NodeId(1) }))
+    };
+    assert_eq!((answer(&at, 1), answer(&at, 2)), (Err(Refusal::DroppedBefore), Ok(())));
+    let relieved = store_of([copied(7, 0.0)]);
+    let later = place(&relieved, RELAY, 1.0);
+    assert_eq!((answer(&later, 1), answer(&at, 1)), (Ok(()), Ok(())));
 }
 
 #[test]

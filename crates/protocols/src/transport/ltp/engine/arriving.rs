@@ -125,7 +125,7 @@ impl Engine {
     /// Some reports of a series are here. The peer repeats the others by itself; a checkpoint sent again would cost it a
     /// whole report more.
     fn await_series(&mut self, now: Instant, number: u64, serial: u64) {
-        let wait = self.wait_for_report(1);
+        let wait = self.wait_for_report(number, 1);
         let asked = self.exports.get_mut(&number).and_then(|export| export.asked.get_mut(&serial));
         let Some(asked) = asked.filter(|asked| !asked.queued) else { return };
         self.alarms.clear(asked.expires, Alarm::Checkpoint(number, serial));

@@ -48,7 +48,7 @@ impl Engine {
     fn repeat_checkpoint(&mut self, now: Instant, number: u64, serial: u64) -> Option<Segment> {
         let export = self.exports.get(&number)?;
         let tries = export.asked.get(&serial)?.tries + 1;
-        let wait = self.wait_for_report(tries);
+        let wait = self.wait_for_report(number, tries);
         let export = self.exports.get_mut(&number)?;
         let asked = export.asked.get_mut(&serial)?;
         let segment = Segment { session: export.id, content: Content::Data(asked.data) };
@@ -184,7 +184,7 @@ impl Engine {
     }
     fn ask(&mut self, now: Instant, number: u64, data: Data, serial: u64) {
         self.asking += 1;
-        let wait = self.wait_for_report(1);
+        let wait = self.wait_for_report(number, 1);
         let marks = self.marks();
         self.probes.mark(marks);
         let Some(export) = self.exports.get_mut(&number) else { return };

@@ -69,9 +69,10 @@ pub struct Engine {
 
 /// Tries after which the wait for an answer is doubled each time: the peer may be far away.
 const TRIES_ALIKE: u32 = 2;
-/// How much longer than a round trip a report is waited for where a checkpoint sent again costs a whole report: the peer
-/// repeats a lost report by itself, by timers that may count in seconds.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Where a checkpoint sent again costs a whole report, a report is waited for as long as the peer takes to repeat a lost one by
+/// itself: another round trip, up to this, and what its timers add, which may count in seconds.
+const REPEATED_WITHIN: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(3);
 /// More doublings change nothing.
 const DOUBLINGS_MOST: u32 = 6;
 /// Longest block.
@@ -134,6 +135,13 @@ impl Engine {
         self.exports.insert(id.number, export);
         self.fresh.push_back(id.number);
         Ok(id)
+    }
+    /// The engine of this number is the peer from now on, unless it is this one or the peer so far has sessions open.
+    pub fn meet(&mut self, peer: u64) {
+        if peer != self.config.engine && peer != self.config.peer && self.imports.is_empty() {
+            self.config.peer = peer;
+            self.closed.clear();
+        }
     }
     /// Cancels a session (section 6.19); returns whether there was one.
     pub fn cancel(&mut self, session: SessionId, reason: Reason) -> bool {
@@ -205,11 +213,16 @@ impl Engine {
     fn round_trip(&self) -> Option<Duration> {
         self.light.max(self.rto.smoothed())
     }
-    /// How long to wait for the report on a checkpoint that was sent `tries` times.
-    fn wait_for_report(&self, tries: u32) -> Duration {
+    /// How long to wait for the report on a checkpoint of a session of our own that was sent `tries` times.
+    fn wait_for_report(&self, number: u64, tries: u32) -> Duration {
+        let (wait, once) = (self.wait(tries), self.wait(1));
+        // What is one segment is all there or not at all: no report on it is one too many.
+        let is_single = self.exports.get(&number).is_some_and(Export::is_single);
         match self.config.checkpoints {
-            Checkpoints::Anywhere => self.wait(tries),
-            Checkpoints::AtEnds => self.wait(tries).saturating_add(PATIENCE),
+            Checkpoints::AtEnds if !is_single => {
+                wait.saturating_add(once.min(REPEATED_WITHIN)).saturating_add(PATIENCE)
+            }
+            _ => wait,
         }
     }
     /// How long to wait for an answer to what was sent `tries` times.

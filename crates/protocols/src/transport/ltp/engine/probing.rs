@@ -6,6 +6,7 @@
 
 use super::super::alarms::Alarm;
 use super::super::export::Marks;
+use super::super::pace::Overtaken;
 use super::super::{Checkpoints, Content, End, Reason, Segment, SessionId};
 use super::{Engine, Waiting};
 use crate::time::Instant;
@@ -53,7 +54,7 @@ impl Engine {
             return;
         }
         let since = self.pace.left - self.probes.marked;
-        let window = self.pace.controller.window().0;
+        let window = self.pace.window();
         let fills = !self.pace.has_room(2 * red);
         let awaited = self.asking > 0 || !self.probes.open.is_empty();
         // The first one measures the round trip before a checkpoint has to be waited for.
@@ -105,7 +106,8 @@ impl Engine {
             self.rto.measure(rtt);
         }
         self.probes.unanswered = 0;
-        let overtaken = until.values().map(|probe| probe.span).sum();
+        let bytes = until.values().map(|probe| probe.span).sum();
+        let overtaken = Overtaken { probes: until.len(), bytes };
         self.pace.probed(now, answered.marks, rtt, overtaken);
         true
     }

@@ -44,12 +44,14 @@ impl Engine {
         let Some(asked) = export.asked.get_mut(&serial) else { return };
         asked.expires = None;
         self.counts.timeouts += 1;
-        if asked.is_answered_in_part() {
+        let is_enough = asked.is_answered_in_part();
+        if export.take_part(serial) || is_enough {
             export.asked.remove(&serial);
             self.asking -= 1;
             self.after_report(now, number);
             return;
         }
+        let Some(asked) = export.asked.get_mut(&serial) else { return };
         if asked.tries >= self.config.tries {
             self.cancel_export(number, Reason::Repeated);
             return;
