@@ -19,8 +19,10 @@ pub struct JudgeRules {
     pub purge_every: Option<Duration>,
     /// Bundles created at a node are stored even where they don't fit.
     pub overfill: bool,
-    /// Transfers may take no time, and copies may outlive their bundles: routers by an oracle do so.
+    /// Transfers may take no time, not even that of light, and copies may outlive their bundles: routers by an oracle do so.
     pub oracle: bool,
+    /// A copy may be deleted while it is being sent, and its transfer goes on.
+    pub drops_sent: bool,
     /// End of the run.
     pub until: Instant,
 }

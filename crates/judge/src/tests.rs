@@ -18,6 +18,7 @@ const N: BundleId = BundleId(1);
 fn rules() -> JudgeRules {
     JudgeRules {
         oracle: false,
+        drops_sent: false,
         radio: Radio::Node,
         propagation: Propagation::Pipelined,
         tick: None,

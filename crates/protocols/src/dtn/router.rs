@@ -110,13 +110,13 @@ pub struct RouterProperties {
     pub fixed_state: bool,
     /// The router reads the contact plan, where the scenario has one ([`super::BuildContext::plan`]).
     pub contact_plan: bool,
-    /// Transfers between nodes with this property take no time, and a bundle that is delivered vanishes everywhere at
-    /// once: an oracle, to compare with.
+    /// Between nodes with this property copies pass at once and without a time, when a contact begins or a copy comes;
+    /// a bundle that is delivered vanishes everywhere but at the last sender: an oracle, to compare with.
     pub instant: bool,
     /// Copies stay when their lifetime is over.
     pub keeps_expired: bool,
-    /// How long after an arrival the node may accept what it refused: its peers then make offers again.
-    pub renews_after: Option<Duration>,
+    /// How long after an arrival the node may accept what it refused: its peers then make offers again. Zero: never.
+    pub renews_after: [Duration; 2],
     /// A copy is accepted and kept only where so many peers in contact hold one, from the first number to the second.
     pub holders: Option<(u32, u32)>,
 }
@@ -132,7 +132,7 @@ impl RouterProperties {
         contact_plan: false,
         instant: false,
         keeps_expired: false,
-        renews_after: None,
+        renews_after: [Duration::ZERO; 2],
         holders: None,
     };
 }

@@ -17,6 +17,8 @@ pub struct Class {
     pub settings: &'static [Key],
     /// Whether the settings are those of the group, not of the class.
     of_group: bool,
+    /// Parameters that always have these values there.
+    fixed: &'static [(&'static str, f64)],
 }
 
 /// A setting and the parameter that it is here.
@@ -50,15 +52,22 @@ const PROPHET: &[Key] = &[
 
 /// The routers that are supported.
 pub const CLASSES: &[Class] = &[
-    Class { name: "EpidemicRouter", router: "epidemic", settings: &[], of_group: false },
-    Class { name: "EpidemicOracleRouter", router: "epidemic_oracle", settings: &[], of_group: false },
-    Class { name: "DirectDeliveryRouter", router: "direct", settings: &[], of_group: false },
-    Class { name: "PassiveRouter", router: "passive", settings: &[], of_group: false },
+    Class { name: "EpidemicRouter", router: "epidemic", settings: &[], of_group: false, fixed: &[] },
+    Class {
+        name: "EpidemicOracleRouter",
+        router: "epidemic_oracle",
+        settings: &[],
+        of_group: false,
+        fixed: &[],
+    },
+    Class { name: "DirectDeliveryRouter", router: "direct", settings: &[], of_group: false, fixed: &[] },
+    Class { name: "PassiveRouter", router: "passive", settings: &[], of_group: false, fixed: &[] },
     Class {
         name: "LifeRouter",
         router: "life",
         settings: &[key("nmcount", "least", Kind::First, true), key("nmcount", "most", Kind::Second, true)],
         of_group: true,
+        fixed: &[],
     },
     Class {
         name: "WaveRouter",
@@ -68,6 +77,7 @@ pub const CLASSES: &[Class] = &[
             key("custodyFraction", "custody_fraction", Kind::Double, true),
         ],
         of_group: true,
+        fixed: &[],
     },
     Class {
         name: "ProphetRouterWithEstimation",
@@ -78,14 +88,17 @@ pub const CLASSES: &[Class] = &[
             key("beta", "beta", Kind::Double, false),
         ],
         of_group: false,
+        // Its nodes know nobody until they meet someone again.
+        fixed: &[("p_init", 0.0), ("gamma", 0.0)],
     },
     Class {
         name: "MaxPropRouterWithEstimation",
         router: "max_prop_estimated",
         settings: &[key("timeScale", "time_scale", Kind::Int, true)],
         of_group: false,
+        fixed: &[],
     },
-    Class { name: "FirstContactRouter", router: "first_contact", settings: &[], of_group: false },
+    Class { name: "FirstContactRouter", router: "first_contact", settings: &[], of_group: false, fixed: &[] },
     Class {
         name: "SprayAndWaitRouter",
         router: "spray_and_wait",
@@ -94,9 +107,10 @@ pub const CLASSES: &[Class] = &[
             key("binaryMode", "mode", Kind::Binary, true),
         ],
         of_group: false,
+        fixed: &[],
     },
-    Class { name: "ProphetRouter", router: "prophet", settings: PROPHET, of_group: false },
-    Class { name: "ProphetV2Router", router: "prophet_v2", settings: PROPHET, of_group: false },
+    Class { name: "ProphetRouter", router: "prophet", settings: PROPHET, of_group: false, fixed: &[] },
+    Class { name: "ProphetV2Router", router: "prophet_v2", settings: PROPHET, of_group: false, fixed: &[] },
     Class {
         name: "MaxPropRouter",
         router: "max_prop",
@@ -105,6 +119,7 @@ pub const CLASSES: &[Class] = &[
             key("probSetMaxSize", "probabilities", Kind::Int, false),
         ],
         of_group: false,
+        fixed: &[],
     },
 ];
 
@@ -118,7 +133,8 @@ pub fn router(found: &Found, group: &Space, catalogue: &Catalogue) -> Result<Alg
     let entry =
         catalogue.routers.find(class.router).map_err(|right| found.wrong("has no router here", right))?;
     let space = if class.of_group { group.clone() } else { group.run.space(class.name) };
-    let mut given = BTreeMap::new();
+    let fixed = class.fixed.iter().map(|&(parameter, value)| (parameter.to_owned(), Value::Number(value)));
+    let mut given: BTreeMap<String, Value> = fixed.collect();
     let mut place = found.place.clone();
     for key in class.settings {
         let setting = if key.needed { Some(space.need(key.name, "...")?) } else { space.find(key.name) };

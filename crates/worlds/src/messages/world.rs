@@ -1,6 +1,8 @@
 //! The state of a run and its main loop.
 
 mod contacts;
+mod holders;
+mod instant;
 mod rates;
 mod replies;
 
@@ -138,6 +140,10 @@ pub(super) struct World<'a, O> {
     /// Per node, the buffer state that its peers see; empty where no mechanism needs it.
     spaces: Vec<PeerSpace>,
     receipts: bool,
+    /// Whether any router passes copies at once.
+    instant: bool,
+    /// Whether any router counts the peers that hold a copy.
+    counts_holders: bool,
     /// Counts changes. What has not changed since a node last found nothing to send (`tried`) need not
     /// be tried again: neither what it could send (`supply`) nor what its peers could take (`demand`).
     changes: u64,
@@ -164,9 +170,6 @@ impl<'a, O: Observer> World<'a, O> {
         let agents: Vec<Agent> = (0..count as u32).map(|node| new_agent(setup, NodeId(node))).collect();
         let needs = |pick: fn(&Agent) -> bool| agents.iter().any(pick);
         let delayed = setup.contacts.channels.iter().any(|c| !c.delay.is_zero());
-        // What takes no time passes through many nodes at one instant.
-        let instant = needs(|agent| agent.router_properties().instant);
-        let tick = setup.rules.tick.filter(|_| !instant);
         Self {
             now: Instant::ZERO,
             ports: vec![Vec::new(); count],
@@ -180,7 +183,7 @@ impl<'a, O: Observer> World<'a, O> {
             purge_later: vec![false; count],
             queue: Queue::new(),
             replies: Replies::new(setup),
-            activation: ActivationOrder::new(setup.seed, count, tick, setup.rules.act_by_number),
+            activation: ActivationOrder::new(setup.seed, count, setup.rules.tick, setup.rules.act_by_number),
             orders: Orders::new(setup.rules.send_order, setup.seed),
             census: needs(|a| a.needs().census).then(Census::default),
             spaces: if needs(|a| a.needs().neighbours) {
@@ -188,6 +191,8 @@ impl<'a, O: Observer> World<'a, O> {
             } else {
                 Vec::new()
             },
+            instant: needs(|agent| agent.router_properties().instant),
+            counts_holders: needs(|agent| agent.router_properties().holders.is_some()),
             receipts: setup.nodes.iter().any(|n| n.policy.receipts) || needs(|a| a.needs().receipts),
             changes: 0,
             supply: vec![0; count],
@@ -285,6 +290,9 @@ impl<'a, O: Observer> World<'a, O> {
         }
         self.publish(node);
         self.on_change(node);
+        if outcome == Creation::Stored {
+            self.spread(node, bundle.id);
+        }
     }
     fn retry_waiting(&mut self, node: NodeId) {
         if !self.agents[node.0 as usize].has_waiting() {
@@ -354,34 +362,29 @@ impl<'a, O: Observer> World<'a, O> {
         let delay = channel.delay.at(now);
         // Control data goes ahead of the bundle on a link that it occupies.
         let begins = port.told[0].max(now);
-        let is_instant = [from, to].iter().all(|node| self.is_instant(*node)) && delay == Duration::ZERO;
-        let (ends, flight) = if is_instant {
-            (now, Duration::ZERO)
-        } else {
-            self.rules().transfer(rate, delay, transfer.size, begins)
-        };
+        let (ends, flight) = self.rules().transfer(rate, delay, transfer.size, begins);
         let end_of_contact = contact.end;
+        let left = Remaining::of(transfer.size);
+        let slot =
+            self.set_under_way(Ongoing { transfer, from, started: now, ends, flight, since: begins, left });
+        if ends <= end_of_contact {
+            self.queue.schedule(ends, Event::Sent(slot));
+        }
+        if self.track_expected {
+            self.expected[to.0 as usize].insert(transfer.id.0);
+        }
+    }
+    /// A transfer begins; gives its slot.
+    fn set_under_way(&mut self, ongoing: Ongoing) -> u32 {
+        let (from, Transfer { to, id, .. }) = (ongoing.from, ongoing.transfer);
         let slot = self.vacant.pop().unwrap_or_else(|| {
             self.ongoing.push(None);
             self.ongoing.len() as u32 - 1
         });
-        let left = Remaining::of(transfer.size);
-        self.ongoing[slot as usize] =
-            Some(Ongoing { transfer, from, started: now, ends, flight, since: begins, left });
-        if ends <= end_of_contact && !is_instant {
-            self.queue.schedule(ends, Event::Sent(slot));
-        }
+        self.ongoing[slot as usize] = Some(ongoing);
         self.occupy(from, to, slot + 1, 1);
-        if self.track_expected {
-            self.expected[to.0 as usize].insert(transfer.id.0);
-        }
-        self.record(&Record::Started { from, to, id: transfer.id });
-        if is_instant {
-            self.finish(slot);
-        }
-    }
-    fn is_instant(&self, node: NodeId) -> bool {
-        self.agents[node.0 as usize].router_properties().instant
+        self.record(&Record::Started { from, to, id });
+        slot
     }
     /// Marks the link and both radios: busy with `slot` (+1), or free (0, -1).
     fn occupy(&mut self, from: NodeId, to: NodeId, slot: u32, change: i32) {
@@ -402,9 +405,10 @@ impl<'a, O: Observer> World<'a, O> {
         while let Some(event) = self.queue.pop_due(self.now) {
             match event {
                 Event::Arrived(flight) => {
-                    let to = flight.to;
+                    let (to, id) = (flight.to, flight.transit.bundle.id);
                     self.arrive(*flight);
                     self.on_change(to);
+                    self.spread(to, id);
                 }
                 Event::Expired(id) => self.expire(id),
                 Event::Renewed(node) => self.on_change(node),
@@ -444,6 +448,7 @@ impl<'a, O: Observer> World<'a, O> {
         let flying = Flight { transit, from, to, started, flight };
         if flight == Duration::ZERO {
             self.arrive(flying);
+            self.spread(to, transfer.id);
         } else {
             self.queue.schedule(self.now.saturating_add(flight), Event::Arrived(Box::new(flying)));
         }
@@ -484,11 +489,7 @@ impl<'a, O: Observer> World<'a, O> {
                     census.on_copied(id, to, kind == TransferKind::Replication);
                 }
                 self.record(&Record::Stored { from, to, id, started });
-                if let Some(after) = self.agents[to.0 as usize].router_properties().renews_after {
-                    let at = self.now.saturating_add(after);
-                    let at = self.rules().tick.map_or(at, |tick| at.round_up(tick));
-                    self.queue.schedule(at, Event::Renewed(to));
-                }
+                self.renew_later(to);
             }
             BundleArrival::Delivered { first } => {
                 if let Some(census) = &mut self.census {
@@ -497,9 +498,6 @@ impl<'a, O: Observer> World<'a, O> {
                 self.record(&Record::Delivered { from, to, id, started, hops, first });
                 if first && self.receipts {
                     self.flood_receipt(to, id);
-                }
-                if first && self.is_instant(to) {
-                    self.forget_everywhere(id);
                 }
                 if first {
                     self.tell_router_state(to);
@@ -514,35 +512,6 @@ impl<'a, O: Observer> World<'a, O> {
         self.publish(to);
     }
 
-    /// Every node with an oracle learns that a bundle is delivered.
-    fn forget_everywhere(&mut self, id: BundleId) {
-        let created = self.created_at(id);
-        for node in (0..self.agents.len() as u32).map(NodeId) {
-            if self.is_instant(node) {
-                self.agents[node.0 as usize].learn_receipt(self.now, id, created);
-                self.flush_change(node);
-            }
-        }
-    }
-    /// Copies of which too few or too many peers hold one are deleted, where the router wants it.
-    fn keep_among(&mut self, node: NodeId) {
-        let index = node.0 as usize;
-        let wants = self.agents[index].router_properties().holders.is_some();
-        if !wants || self.ports[index].is_empty() || !self.can_take_part(node) {
-            return;
-        }
-        let agents = &mut self.agents;
-        let held: Vec<BundleId> = agents[index].store().heads().iter().map(|head| head.id).collect();
-        let holders = |id: &BundleId| {
-            let peers = self.ports[index].iter().map(|port| port.peer.0 as usize);
-            peers.filter(|&peer| agents[peer].store().contains(*id)).count() as u32
-        };
-        let counts: std::collections::BTreeMap<BundleId, u32> =
-            held.iter().map(|id| (*id, holders(id))).collect();
-        agents[index].keep_among(self.now, |id| counts.get(&id).copied().unwrap_or(0));
-        self.flush_change(node);
-    }
-
     // --- activations ------------------------------------------------------------------------------
 
     /// Whether `node` may be party to a transfer, as far as its own radio goes.
@@ -554,6 +523,9 @@ impl<'a, O: Observer> World<'a, O> {
     fn on_change(&mut self, node: NodeId) {
         self.renew_supply(node);
         self.demand[node.0 as usize] = self.changes;
+        if self.counts_holders {
+            self.recount(node);
+        }
         if !self.can_take_part(node) {
             return;
         }
@@ -581,7 +553,11 @@ impl<'a, O: Observer> World<'a, O> {
     fn activate_nodes(&mut self) {
         while let Some(node) = self.activation.take() {
             while let Some(slot) = self.due[node.0 as usize].pop() {
-                self.finish_or_abort(slot);
+                // The contact may have ended it at this instant, and another transfer may have its slot.
+                let due = self.ongoing[slot as usize].as_ref();
+                if due.is_some_and(|due| due.from == node && due.ends <= self.now) {
+                    self.finish(slot);
+                }
                 self.renew_supply(node);
             }
             self.retry_waiting(node);
@@ -589,24 +565,29 @@ impl<'a, O: Observer> World<'a, O> {
                 self.reclaim(node);
             }
             let was_free = self.can_take_part(node);
-            while self.can_take_part(node) && self.start_next(node) {}
-            if was_free {
+            let mut delivers = false;
+            while self.can_take_part(node)
+                && let Some(kind) = self.start_next(node)
+            {
+                delivers |= kind == TransferKind::Delivery;
+            }
+            if self.counts_holders && was_free && !delivers {
                 self.keep_among(node);
             }
             // Last, so that a released node that is busy again is not offered to others.
             self.settle_released();
         }
     }
-    /// Starts the next transfer of `node`, or of a peer that serves it; false without one.
-    fn start_next(&mut self, node: NodeId) -> bool {
+    /// Starts the next transfer of `node`, or of a peer that serves it; `None` without one.
+    fn start_next(&mut self, node: NodeId) -> Option<TransferKind> {
         let index = node.0 as usize;
         let changes = self.changes;
         if self.agents[index].store().replicas().is_empty() {
-            return false;
+            return None;
         }
         if !self.find_eligible(node) {
             self.tried[index] = changes;
-            return false;
+            return None;
         }
         let begun = self.next_transfer(node);
         match begun {
@@ -614,7 +595,7 @@ impl<'a, O: Observer> World<'a, O> {
             None => self.tried[index] = changes,
         }
         self.flush_touched(node);
-        begun.is_some()
+        begun.map(|(_, transfer)| transfer.kind)
     }
     /// Finds free peers for a transfer by a quick check, without those unchanged since the last attempt;
     /// false without any.
@@ -627,7 +608,8 @@ impl<'a, O: Observer> World<'a, O> {
         for port in &self.ports[node.0 as usize] {
             let peer = port.peer;
             let free = port.is_free(radio, self.active[peer.0 as usize] == 0);
-            if !free || (!anew && self.demand[peer.0 as usize] <= tried) {
+            let stale = !anew && self.demand[peer.0 as usize] <= tried;
+            if !free || stale || (self.instant && self.passes_at_once(node, peer)) {
                 continue;
             }
             let expected = self.track_expected.then(|| &self.expected[peer.0 as usize]);

@@ -233,6 +233,8 @@ pub struct Agent {
     leaving: VecDeque<Leaving>,
     /// Copies whose custody is moving right now.
     moving: Vec<BundleId>,
+    /// Copies that were deleted while they were being sent; their transfers go on.
+    detached: Vec<Replica>,
     waiting: VecDeque<Bundle>,
     events: Vec<Deletion>,
 }
@@ -273,6 +275,7 @@ impl Agent {
             dropped: IdSet::default(),
             leaving: VecDeque::new(),
             moving: Vec::new(),
+            detached: Vec::new(),
             waiting: VecDeque::new(),
             events: Vec::new(),
         }
@@ -359,13 +362,17 @@ impl Agent {
     pub fn router_properties(&self) -> &RouterProperties {
         &self.properties
     }
-    /// Deletes the copies that are not being sent and of which not so many peers in contact hold one as the router wants
-    /// ([`RouterProperties::holders`]).
+    /// Deletes the copies of which fewer or more peers in contact hold one than the router wants
+    /// ([`RouterProperties::holders`]). The transfer of one that is being sent goes on.
     pub fn keep_among(&mut self, now: Instant, holders: impl Fn(BundleId) -> u32) {
         let Some((least, most)) = self.properties.holders else { return };
         let lonely = |id: &BundleId| !(least..=most).contains(&holders(*id));
         let gone: Vec<BundleId> = self.store.heads().iter().map(|head| head.id).filter(lonely).collect();
-        gone.into_iter().for_each(|id| self.delete_idle(now, id, DropReason::Overflow));
+        gone.into_iter().for_each(|id| self.delete(now, id, DropReason::Overflow));
+    }
+    /// Deletes the copy of a bundle that is delivered, unless it is being sent. It may be accepted again.
+    pub fn forget(&mut self, now: Instant, id: BundleId) {
+        self.delete_idle(now, id, DropReason::Acknowledged);
     }
     /// Whether peers in contact must get the router's state whenever it changes.
     pub fn reports_changes(&self) -> bool {
@@ -524,10 +531,12 @@ impl Agent {
         }
     }
     fn delete_idle(&mut self, now: Instant, id: BundleId, reason: DropReason) {
-        let Some(slot) = self.store.slot(id).filter(|&slot| self.store.replicas()[slot].sending == 0) else {
-            return;
-        };
-        let replica = self.store.take(slot);
+        if self.store.get(id).is_some_and(|replica| replica.sending == 0) {
+            self.delete(now, id, reason);
+        }
+    }
+    fn delete(&mut self, now: Instant, id: BundleId, reason: DropReason) {
+        let Some(replica) = self.store.remove(id) else { return };
         if !self.delivered.contains(id.0) {
             self.had.remove(id.0);
         }
@@ -537,5 +546,8 @@ impl Agent {
         let dropped = MechanismEvent::Dropped { bundle: &replica.bundle, reason };
         self.mechanism.on_event(&local!(self, now, None), &dropped);
         self.events.push(Deletion { bundle: replica.bundle, reason, received: replica.received });
+        if replica.sending > 0 {
+            self.detached.push(replica);
+        }
     }
 }

@@ -23,6 +23,10 @@ pub(super) struct Encounters {
 /// How far memory may be off after a time scale, for PRoPHET and for MaxProp.
 const PROPHET_ERROR: f64 = 0.005;
 const MAX_PROP_ERROR: f64 = 0.01;
+/// Steps after which a search ends where it is.
+const MAX_PROP_STEPS: u32 = 10_000;
+const PROPHET_STEPS: u32 = 400;
+const FADING_STEPS: u32 = 101;
 
 impl Encounters {
     pub(super) fn new(nodes: u32, time_scale_s: f64) -> Self {
@@ -35,9 +39,10 @@ impl Encounters {
         let Some(last) = self.last.get_mut(peer.0 as usize) else { return false };
         let Some((before, number)) = last.replace((now, self.all)) else { return false };
         self.samples = self.samples.saturating_add(1);
-        let share = 1.0 / f64::from(self.samples);
-        self.mean_interval_s += share * ((now - before).as_secs_f64() - self.mean_interval_s);
-        self.mean_between += share * (f64::from(self.all - number) - self.mean_between);
+        let count = f64::from(self.samples);
+        let mean = |mean: f64, value: f64| mean * ((count - 1.0) / count) + value / count;
+        self.mean_interval_s = mean(self.mean_interval_s, (now - before).as_secs_f64());
+        self.mean_between = mean(self.mean_between, f64::from(self.all - number));
         true
     }
     /// How many encounters with one node a time scale has; `None` if it is too short for an estimate.
@@ -48,62 +53,130 @@ impl Encounters {
     /// PRoPHET's factor of ageing per second and share of an encounter, with which predictabilities are `target` on
     /// average; `None` if there is no estimate.
     pub(super) fn prophet(&self, target: f64) -> Option<(f64, f64)> {
-        let encounters = self.per_scale()?;
-        let interval_s = self.mean_interval_s;
-        let ageing = |rest: f64| falling(|b| prophet_error(b * interval_s, rest, encounters) - PROPHET_ERROR);
-        let mean = |rest: f64| {
-            let faded = math::exp(-ageing(rest) * interval_s);
-            let before = (1.0 - rest) * faded / (1.0 - rest * faded);
-            let lasting = ageing(rest) * interval_s;
-            // Of what there is after an encounter, as it fades up to the next one.
-            (1.0 - rest * (1.0 - before)) * if lasting > 0.0 { (1.0 - faded) / lasting } else { 1.0 }
-        };
-        // The less an encounter counts, the lower they are.
-        let (mut low, mut high) = (0.0, 1.0);
-        for _ in 0..HALVINGS {
-            let middle = (low + high) / 2.0;
-            if mean(middle) > target { low = middle } else { high = middle }
+        let course = Course { encounters: self.per_scale()?, interval_s: self.mean_interval_s };
+        let (mut fading, mut rest) = (1e-5, Search::new(0.9).up_to(1.0));
+        for _ in 0..PROPHET_STEPS {
+            // The less an encounter counts, the lower they are.
+            let found = rest.step(course.mean(fading, rest.at), [target * (1.0 - PROPHET_ERROR), target]);
+            let mut search = Search { shrink: 1.5, ..Search::new(fading) };
+            let mut steps = 0;
+            while steps < FADING_STEPS
+                && !search.step(
+                    course.error(search.at, rest.at),
+                    [PROPHET_ERROR * (1.0 - PROPHET_ERROR), PROPHET_ERROR],
+                )
+            {
+                steps += 1;
+            }
+            fading = search.at;
+            if found {
+                break;
+            }
+            if steps == FADING_STEPS {
+                rest.turn();
+            }
         }
-        let rest = (low + high) / 2.0;
-        Some((math::exp(-ageing(rest)), 1.0 - rest))
+        Some((math::exp(-fading), 1.0 - rest.at))
     }
-    /// MaxProp's weight of an encounter; `None` if there is no estimate.
-    pub(super) fn max_prop(&self) -> Option<f64> {
-        let encounters = self.per_scale()?;
+    /// MaxProp's weight of an encounter, sought from the one before; `None` if there is no estimate.
+    pub(super) fn max_prop(&self, before: f64) -> Option<f64> {
+        let encounters = self.per_scale().filter(|_| self.mean_between > 0.0)?;
         let error = |alpha: f64| {
             let grown = math::pow(1.0 + alpha, self.mean_between + 1.0);
             let left = math::pow(grown, -encounters);
             let lasting = alpha / (grown - 1.0);
-            left * lasting.max(1.0 - lasting)
+            let of_zero = alpha / grown * (1.0 - left) / (1.0 - 1.0 / grown);
+            (of_zero - lasting).abs().max((of_zero + left - lasting).abs())
         };
-        (self.mean_between > 0.0).then(|| falling(|alpha| error(alpha) - MAX_PROP_ERROR))
+        let mut search = Search::new(before);
+        let band = [MAX_PROP_ERROR * 0.999, MAX_PROP_ERROR];
+        for _ in 0..MAX_PROP_STEPS {
+            if search.step(error(search.at), band) {
+                break;
+            }
+        }
+        Some(search.at)
     }
 }
 
-/// How far a predictability that was 0 or 1 is from its lasting value after N encounters; `fading` is that of the
-/// exponent between two of them.
-fn prophet_error(fading: f64, rest: f64, encounters: f64) -> f64 {
-    let faded = math::exp(-fading);
-    let kept = rest * faded;
-    let lasting = (1.0 - rest) * faded / (1.0 - kept);
-    let of_zero = lasting * math::pow(kept, encounters - 1.0);
-    (math::pow(kept, encounters) - of_zero).abs().max(of_zero)
+/// How predictabilities of PRoPHET develop for a node that is met regularly.
+struct Course {
+    /// In a time scale.
+    encounters: f64,
+    interval_s: f64,
 }
 
-const HALVINGS: u32 = 60;
+impl Course {
+    /// After the fading up to an encounter, where there were many before; `rest` is what an encounter leaves of the gap
+    /// to 1.
+    fn lasting(&self, fading: f64, rest: f64) -> f64 {
+        (1.0 - rest) / (math::exp(fading * self.interval_s) - rest)
+    }
+    /// Its mean over time; 1 where it is not defined.
+    fn mean(&self, fading: f64, rest: f64) -> f64 {
+        let exponent = fading * self.interval_s;
+        let after = 1.0 - rest * (1.0 - self.lasting(fading, rest));
+        let mean = after * (1.0 - math::exp(-exponent)) / exponent;
+        if mean.is_nan() { 1.0 } else { mean }
+    }
+    /// How far one that was 0 or 1 is from its lasting value after a time scale.
+    fn error(&self, fading: f64, rest: f64) -> f64 {
+        let faded = math::exp(-fading * self.interval_s);
+        let kept = rest * faded;
+        let lasting = self.lasting(fading, rest);
+        let of_zero = faded * (1.0 - rest) * ((1.0 - math::pow(kept, self.encounters - 1.0)) / (1.0 - kept));
+        let of_one = math::pow(kept, self.encounters) + of_zero;
+        (of_zero - lasting).abs().max((of_one - lasting).abs())
+    }
+}
 
-/// Where a function that falls passes zero, above zero.
-fn falling(function: impl Fn(f64) -> f64) -> f64 {
-    let mut high = 1e-9;
-    while function(high) > 0.0 && high < 1e9 {
-        high *= 4.0;
+/// Seeks the number at which a falling function lies in a band: in steps of 0.1 at first, half as long after each turn.
+/// Where in the band it ends depends on its start, as in The ONE.
+struct Search {
+    at: f64,
+    step: f64,
+    /// Whether the last step was upwards.
+    up: Option<bool>,
+    /// Numbers stay below.
+    most: f64,
+    /// By what steps are shortened where the next number would not be between 0 and `most`.
+    shrink: f64,
+}
+
+impl Search {
+    fn new(at: f64) -> Self {
+        Self { at, step: 0.1, up: None, most: f64::INFINITY, shrink: 2.0 }
     }
-    let mut low = 0.0;
-    for _ in 0..HALVINGS {
-        let middle = (low + high) / 2.0;
-        if function(middle) > 0.0 { low = middle } else { high = middle }
+    fn up_to(self, most: f64) -> Self {
+        Self { most, ..self }
     }
-    high
+    /// The next step is in whatever direction as long as this one.
+    fn turn(&mut self) {
+        self.up = None;
+    }
+    /// The function has this value here: true if it is in the band, else a step is made.
+    fn step(&mut self, value: f64, [low, high]: [f64; 2]) -> bool {
+        let up = value > high;
+        // Not a number is no reason to go on.
+        if !up && !(value < low) {
+            return true;
+        }
+        if self.up.replace(up).is_some_and(|before| before != up) {
+            self.step /= 2.0;
+        }
+        self.at += if up { self.step } else { -self.step };
+        let bound = if self.at >= self.most {
+            self.most - self.step
+        } else if self.at <= 0.0 || (1.0 + self.at) - 1.0 == 0.0 {
+            self.step
+        } else {
+            return false;
+        };
+        self.at = bound;
+        self.step /= self.shrink;
+        self.turn();
+        false
+    }
 }
 
 #[cfg(test)]
@@ -131,7 +204,7 @@ mod tests {
     #[test]
     fn a_time_scale_that_is_shorter_than_the_interval_gives_no_estimate() {
         assert_eq!(encounters(50, 99.0).prophet(0.2), None);
-        assert_eq!(encounters(50, 99.0).max_prop(), None);
+        assert_eq!(encounters(50, 99.0).max_prop(1.0), None);
         assert_eq!(Encounters::new(3, 99.0).prophet(0.2), None);
     }
 
@@ -158,8 +231,8 @@ mod tests {
 
     #[test]
     fn an_encounter_weighs_more_where_a_time_scale_has_few_of_them() {
-        let few = encounters(50, 200.0).max_prop().unwrap();
-        let many = encounters(50, 5000.0).max_prop().unwrap();
+        let few = encounters(50, 200.0).max_prop(1.0).unwrap();
+        let many = encounters(50, 5000.0).max_prop(1.0).unwrap();
         assert!(few > 10.0 * many && many > 0.0, "{few} {many}");
     }
 }

@@ -147,7 +147,7 @@ impl MaxProp {
         self.contacts.push(Contact { peer, bytes: 0, exchanging: true });
         if let Some(encounters) = &mut self.encounters
             && encounters.met(at.now, peer)
-            && let Some(alpha) = encounters.max_prop()
+            && let Some(alpha) = encounters.max_prop(self.meetings.get_mut().alpha())
         {
             self.meetings.get_mut().set_alpha(alpha);
         }

@@ -38,21 +38,31 @@ pub const ENTRY: Entry<dyn Router> = Entry {
             "mean of predictabilities at which estimates aim",
         ),
         Parameter::number("beta", "", 0.25, (0.0, 1.0), "weight of what a peer predicts"),
+        Parameter::number(
+            "p_init",
+            "",
+            0.75,
+            (0.0, 1.0),
+            "share of the gap to 1 that an encounter closes, before there is an estimate",
+        ),
+        Parameter::number(
+            "gamma",
+            "",
+            0.98,
+            (0.0, 1.0),
+            "factor by which predictabilities fade per second, before there is an estimate",
+        ),
     ],
     only_with: &[],
     properties: |_, _| RouterProperties { ranked: true, ..RouterProperties::NONE },
     build: |given, context| Box::new(build(given, &context)),
 };
 
-/// Those of PRoPHET, until there is an estimate.
-const GAMMA: f64 = 0.98;
-const SHARE: f64 = 0.75;
-
 fn build(given: &crate::dtn::Parameters, context: &BuildContext) -> ProphetEstimated {
     ProphetEstimated {
-        mine: Aged::new(context.nodes, GAMMA),
+        mine: Aged::new(context.nodes, given.number("gamma")),
         told: vec![None; context.nodes as usize],
-        share: SHARE,
+        share: given.number("p_init"),
         encounters: Encounters::new(context.nodes, given.number("time_scale")),
         target: given.number("target"),
         transitivity: given.number("beta"),
@@ -105,6 +115,10 @@ impl ProphetEstimated {
         }
     }
     fn on_met(&mut self, at: &Local, peer: NodeId) {
+        // Up to here they have faded as before, if there was anyone to compare with.
+        if at.links.iter().any(|link| link.peer != peer) {
+            self.mine.age(at.now);
+        }
         if self.encounters.met(at.now, peer)
             && let Some((gamma, share)) = self.encounters.prophet(self.target)
         {
@@ -144,6 +158,7 @@ impl Router for ProphetEstimated {
             }
             RouterEvent::PeerState { peer, state } => self.hear(at.now, peer, Some(state)),
             RouterEvent::ContactDown { peer } => {
+                self.mine.age(at.now);
                 if let Some(told) = self.told.get_mut(peer.0 as usize) {
                     *told = None;
                 }

@@ -40,9 +40,12 @@ pub const ENTRY: Entry<dyn Router> = Entry {
         ),
     ],
     only_with: &[],
-    properties: |given, _| RouterProperties {
-        renews_after: Some(Duration::from_secs_f64(given.number("immunity"))),
-        ..RouterProperties::NONE
+    properties: |given, _| {
+        let immunity = Duration::from_secs_f64(given.number("immunity"));
+        let custody = Duration::from_secs_f64(given.number("immunity") * given.number("custody_fraction"));
+        // At its end, custody still lasts.
+        let renews_after = [immunity, Duration::from_nanos(custody.as_nanos().saturating_add(1))];
+        RouterProperties { renews_after, ..RouterProperties::NONE }
     },
     build: |given, _| {
         let immunity_s = given.number("immunity");

@@ -40,6 +40,10 @@ impl Meetings {
             computed: Vec::new(),
         }
     }
+    /// The weight of a meeting.
+    pub fn alpha(&self) -> f64 {
+        self.alpha
+    }
     /// Another weight of a meeting.
     pub fn set_alpha(&mut self, alpha: f64) {
         self.alpha = alpha;
