@@ -21,7 +21,7 @@ pub struct JudgeRules {
     pub overfill: bool,
     /// Transfers may take no time, not even that of light, and copies may outlive their bundles: routers by an oracle do so.
     pub oracle: bool,
-    /// A copy may be deleted while it is being sent, and its transfer goes on.
+    /// A copy may be deleted while it is being sent, and its transfer continues.
     pub drops_sent: bool,
     /// End of the run.
     pub until: Instant,

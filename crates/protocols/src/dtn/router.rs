@@ -117,7 +117,7 @@ pub struct RouterProperties {
     pub keeps_expired: bool,
     /// How long after an arrival the node may accept what it refused: its peers then make offers again. Zero: never.
     pub renews_after: [Duration; 2],
-    /// A copy is accepted and kept only where so many peers in contact hold one, from the first number to the second.
+    /// A copy is accepted and kept only where at least the first and at most the second number of peers in contact hold one.
     pub holders: Option<(u32, u32)>,
 }
 

@@ -88,7 +88,7 @@ pub const CLASSES: &[Class] = &[
             key("beta", "beta", Kind::Double, false),
         ],
         of_group: false,
-        // Its nodes know nobody until they meet someone again.
+        // Its nodes predict nothing until they meet a node again.
         fixed: &[("p_init", 0.0), ("gamma", 0.0)],
     },
     Class {

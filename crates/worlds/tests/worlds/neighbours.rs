@@ -45,17 +45,18 @@ fn a_copy_that_nobody_near_holds_is_dropped_while_it_is_sent_and_still_arrives()
 }
 
 #[test]
-fn a_copy_lives_where_enough_neighbours_hold_one() {
+fn a_copy_that_nobody_near_holds_moves_on_and_never_multiplies() {
     let net = Net::new(4).router("life").contact(0, 1, 0.0, 100.0).contact(1, 2, 0.0, 100.0);
     let run = net.contact(0, 2, 0.0, 100.0).bundle(0, 3, 50_000, 1.0).run();
-    let last = |node: u32| {
-        let copies = run.iter().filter_map(|(_, record)| match *record {
-            Record::Stored { to, .. } if to.0 == node => Some(1),
-            Record::Created(ref bundle) if bundle.source.0 == node => Some(1),
-            Record::Gone { node: at, .. } if at.0 == node => Some(-1),
-            _ => None,
-        });
-        copies.sum::<i32>()
-    };
-    assert_eq!([last(0), last(1), last(2)], [1, 1, 1], "each has two neighbours with a copy");
+    let mut holders = 0;
+    for (at, record) in &run {
+        holders += match record {
+            Record::Created(_) | Record::Stored { .. } => 1,
+            Record::Gone { .. } => -1,
+            _ => 0,
+        };
+        assert!((0..=1).contains(&holders), "{holders} copies at {at} s");
+    }
+    // It is on its way all the time, 0.16 s from node to node.
+    assert_eq!(started(&run).len(), 619);
 }

@@ -151,7 +151,7 @@ impl Pair {
 /// Every router with every mechanism.
 fn pairs() -> Vec<Pair> {
     let mut pairs = Vec::new();
-    // No network lets an oracle's transfers take no time, and who is passive refuses what it has no room for.
+    // No network lets an oracle's transfers take no time; `passive` refuses bundles that do not fit.
     let real = |router: &&Entry<dyn Router>| !["epidemic_oracle", "passive"].contains(&router.name);
     for router in routers::TABLE.iter().filter(real) {
         for mechanism in mechanisms::TABLE {

@@ -233,7 +233,7 @@ pub struct Agent {
     leaving: VecDeque<Leaving>,
     /// Copies whose custody is moving right now.
     moving: Vec<BundleId>,
-    /// Copies that were deleted while they were being sent; their transfers go on.
+    /// Copies that were deleted while they were being sent; their transfers continue.
     detached: Vec<Replica>,
     waiting: VecDeque<Bundle>,
     events: Vec<Deletion>,
@@ -363,7 +363,7 @@ impl Agent {
         &self.properties
     }
     /// Deletes the copies of which fewer or more peers in contact hold one than the router wants
-    /// ([`RouterProperties::holders`]). The transfer of one that is being sent goes on.
+    /// ([`RouterProperties::holders`]). The transfer of one that is being sent continues.
     pub fn keep_among(&mut self, now: Instant, holders: impl Fn(BundleId) -> u32) {
         let Some((least, most)) = self.properties.holders else { return };
         let lonely = |id: &BundleId| !(least..=most).contains(&holders(*id));

@@ -333,7 +333,7 @@ impl Agent {
         }
         transit
     }
-    /// What leaves with a copy, and what the router does with its own one.
+    /// The bundle as it leaves, and what the router does with its own copy.
     fn leave(
         &mut self,
         now: Instant,

@@ -157,8 +157,9 @@ impl Search {
     /// The function has this value here: true if it is in the band, else a step is made.
     fn step(&mut self, value: f64, [low, high]: [f64; 2]) -> bool {
         let up = value > high;
-        // Not a number is no reason to go on.
-        if !up && !(value < low) {
+        let down = value < low;
+        // Not a number is neither, and ends the search.
+        if !up && !down {
             return true;
         }
         if self.up.replace(up).is_some_and(|before| before != up) {

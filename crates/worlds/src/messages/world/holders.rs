@@ -23,7 +23,7 @@ impl<O: Observer> World<'_, O> {
         agents[index].keep_among(self.now, |id| counts.get(&id).copied().unwrap_or(0));
         self.flush_change(node);
     }
-    /// What `node` holds, or its links, have changed: its peers count anew, and may accept from theirs what they refused.
+    /// What `node` holds, or its links, have changed: its peers count again, and may accept from theirs what they refused.
     pub(super) fn recount(&mut self, node: NodeId) {
         for at in 0..self.ports[node.0 as usize].len() {
             let peer = self.ports[node.0 as usize][at].peer;

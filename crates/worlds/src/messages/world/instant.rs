@@ -23,7 +23,7 @@ impl<O: Observer> World<'_, O> {
     pub(super) fn passes_at_once(&self, node: NodeId, peer: NodeId) -> bool {
         self.is_instant(node) && self.is_instant(peer)
     }
-    /// A contact has begun: each end gets all that it lacks from the other one, the initiator first.
+    /// A contact has begun: each end gets what it does not have from the other one, the initiator first.
     pub(super) fn exchange_at_once(&mut self, a: NodeId, b: NodeId) {
         if !self.instant || !self.passes_at_once(a, b) {
             return;
