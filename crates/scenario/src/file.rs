@@ -295,11 +295,16 @@ impl ScenarioFile {
     /// ONE's settings one for each run index of the longest `[a; b; c]`.
     ///
     /// # Errors
-    /// The first error of any of them; of The ONE's settings, all errors. A mechanism that refuses its
-    /// router is an error only where it is alone; in a sweep such points are skipped.
+    /// All errors that The ONE's settings or the declared keys of a scenario show, with the first of any other kind. A
+    /// mechanism that refuses its router is an error only where it is alone; in a sweep such points are skipped.
     pub fn points(&self) -> Result<Points> {
         match &self.content {
-            Content::Toml { tree, name, folders } => self.toml_points(tree, name, folders),
+            Content::Toml { tree, name, folders } => self.toml_points(tree, name, folders).map_err(|first| {
+                // A reader may have other words for the same value.
+                let shown = toml_file::errors(tree, &self.catalogue);
+                let others = shown.into_iter().filter(|error| error.place != first.place);
+                Error::all([first.clone()].into_iter().chain(others)).unwrap_or(first)
+            }),
             Content::TheOne(layers) => {
                 let the_one::Read { runs, ignored, mut warnings } =
                     the_one::scenarios(layers, &self.catalogue)?;

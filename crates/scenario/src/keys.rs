@@ -5,6 +5,7 @@
 
 use crate::models::{LOSSES, MOBILITY, Models, QUEUES};
 use crate::the_one::REPORT_CLASSES;
+use lightlag_protocols::units::parse::{self, Wrong};
 
 /// A key of a table.
 #[derive(Clone, Copy, Debug)]
@@ -28,8 +29,8 @@ pub enum Kind {
     Whole(i64, i64),
     /// A number between these, both included.
     Real(f64, f64),
-    /// A text with a number and a unit, like this.
-    Quantity(&'static str),
+    /// A text with a number and a unit.
+    Quantity(Quantity),
     /// One of these words.
     Word(&'static [&'static str]),
     /// A `router`, `mechanism` or `controller`, by name or as a table with `name` and its parameters.
@@ -48,6 +49,15 @@ pub enum Kind {
     Any(&'static [Kind]),
 }
 
+/// A text with a number and a unit.
+#[derive(Clone, Copy, Debug)]
+pub struct Quantity {
+    /// What it looks like.
+    pub example: &'static str,
+    /// What is wrong with a text, at the least: a reader may refuse more.
+    pub check: fn(&str) -> Result<(), Wrong>,
+}
+
 /// Names of keys.
 pub fn names(keys: &[Key]) -> Vec<&'static str> {
     keys.iter().map(|key| key.name).collect()
@@ -63,12 +73,12 @@ macro_rules! keys {
                 $($($other,)+)?
                 &[$(Key { name: stringify!($name), kind: $kind, about: $about }),+],
             ];
-            &joined::<{ length(LISTS) }>(LISTS)
+            &joined::<{ total(LISTS) }>(LISTS)
         };
     )+};
 }
 
-const fn length(mut lists: &[&[Key]]) -> usize {
+const fn total(mut lists: &[&[Key]]) -> usize {
     let mut length = 0;
     while let [first, rest @ ..] = lists {
         length += first.len();
@@ -88,11 +98,20 @@ const fn joined<const N: usize>(mut lists: &[&[Key]]) -> [Key; N] {
     all
 }
 
-use Kind::{Algorithm, Any, Flag, List, Model, Named, Open, Quantity, Real, Table, Text, Whole, Word};
+use Kind::{Algorithm, Any, Flag, List, Model, Named, Open, Real, Table, Text, Whole, Word};
 
-const TIME: Kind = Quantity("10 s");
-const SIZE: Kind = Quantity("500 kB");
-const RATE: Kind = Quantity("1 Mbit/s");
+const fn quantity(example: &'static str, check: fn(&str) -> Result<(), Wrong>) -> Kind {
+    Kind::Quantity(Quantity { example, check })
+}
+const fn length(example: &'static str) -> Kind {
+    quantity(example, |text| parse::length_m(text).map(drop))
+}
+
+const TIME: Kind = quantity("10 s", |text| parse::signed_time(text).map(drop));
+const TIMES: fn(&str) -> Result<(), Wrong> = |text| parse::times(text).map(drop);
+const SPAN_OF_TIME: Kind = quantity("600..2400 s", TIMES);
+const SIZE: Kind = quantity("500 kB", |text| parse::bytes(text).map(drop));
+const RATE: Kind = quantity("1 Mbit/s", |text| parse::bit_rate_or_none(text).map(drop));
 /// A text that names several numbers.
 const FREE: Kind = Text;
 const SHARE: Kind = Real(0.0, 1.0);
@@ -178,7 +197,7 @@ keys! {
         overfill: Flag, "Whether a node's own bundles may exceed its buffer, as in The ONE.";
         deliver_past_buffer: Flag, "Whether a bundle larger than the free space is delivered.";
         mobility: Model(&MOBILITY), "How the nodes move.";
-        moves: Any(&[List(&Quantity("600..2400 s")), Table(PERIODS)]), "When the nodes move, as spans or `{ on, off, offset }`; they stand still at other times, with their radios on. Default: always.";
+        moves: Any(&[List(&SPAN_OF_TIME), Table(PERIODS)]), "When the nodes move, as spans or `{ on, off, offset }`; they stand still at other times, with their radios on. Default: always.";
         radio: Table(RADIO), "The radio of each node.";
         radios: Named(RADIO), "Several radios; each reaches radios of its own name.";
     }
@@ -191,11 +210,11 @@ keys! {
     /// Of a radio.
     RADIO {
         name: Text, "Name of the radio. Default: that of its table.";
-        range: Quantity("150 m"), "Range; the smaller of two counts.";
+        range: length("150 m"), "Range; the smaller of two counts.";
         rate: RATE, "Rate; the smaller of two counts.";
         rates: List(&RATE), "In place of `rate`: rates at distances from zero to the range, evenly spaced, with straight lines between.";
         interference: Flag, "Whether transmitters nearby share the rate: rate / sqrt(n ln n) for n of them.";
-        active: List(&Quantity("600..2400 s")), "When it is on; without it, always.";
+        active: List(&SPAN_OF_TIME), "When it is on; without it, always.";
         on: TIME, "In place of `active`: on for this time, off for `off`, and so on.";
         off: TIME, "How long it is off between two times `on`.";
         offset: TIME, "How far the first time `on` is over at the start.";
@@ -223,7 +242,7 @@ keys! {
         unit: TIME, "Unit of the instants of a trace. Default: 1 s.";
         sighting: TIME, "How long a sighting without a duration lasts. Default: the scan interval that the trace shows.";
         ids: FREE, "Devices of a trace in the order of the nodes, or `all`: all of the file, sorted.";
-        range: Quantity("10 m"), "Range at which positions of a trace make a contact.";
+        range: length("10 m"), "Range at which positions of a trace make a contact.";
         gap: TIME, "Longest time between two positions of a trace over which a node moves straight. Default: 10 min.";
         plan: Flag, "Nodes know these contacts beforehand. Default: `rows` and `ion` yes; other files are records, no.";
     }
@@ -244,9 +263,9 @@ keys! {
     }
     /// Of `[traffic.NAME]`.
     TRAFFIC {
-        interval: Quantity("1..300 s"), "Time between bundles.";
+        interval: quantity("1..300 s", TIMES), "Time between bundles.";
         arrivals: Word(&["whole_seconds", "uniform", "exponential"]), "How the interval is drawn.";
-        size: Quantity("50..100 kB"), "Size of a bundle, the upper end excluded.";
+        size: quantity("50..100 kB", |text| parse::sizes(text).map(drop)), "Size of a bundle, the upper end excluded.";
         from: FREE, "Sources: names of nodes or groups, ranges `A1..A5`, numbers of nodes `#0..#9`, `all`, with commas.";
         to: FREE, "Destinations, in the same form.";
         lifetime: TIME, "Lifetime of the bundles.";
@@ -338,7 +357,7 @@ keys! {
         map: Text, "A WKT or OpenStreetMap file (`.osm.pbf`), relative to the scenario's folder.";
         maps: List(&Text), "Several such files.";
         roads: Word(&["all", "drive", "walk"]), "Which roads of an OpenStreetMap file.";
-        bounding_box: Quantity("24.92, 60.16, 24.97, 60.18 deg"), "Part of an OpenStreetMap file: west, south, east, north.";
+        bounding_box: quantity("24.92, 60.16, 24.97, 60.18 deg", |_| Ok(())), "Part of an OpenStreetMap file: west, south, east, north.";
         allowed: List(&Whole(1, 32)), "Which of `maps` the nodes may use, counted from 1. Default: all.";
         largest_part: Flag, "Whether of a map in several parts the largest is kept; else such a map is an error.";
     }
@@ -375,7 +394,7 @@ keys! {
     DELAY {
         steps: List(&Table(DELAY_STEP)), "Delays in order of time, straight lines between.";
         file: Text, "A file of light times, or of JPL Horizons.";
-        variance: Quantity("500 ms^2"), "Variance around the delay.";
+        variance: quantity("500 ms^2", |text| parse::deviation(text).map(drop)), "Variance around the delay.";
         every: TIME, "Time between draws of the variation.";
     }
     /// Of a step of a delay.

@@ -225,13 +225,13 @@ impl<'n> Radios<'n> {
     /// Rate and course of an encounter; `legs` are those of all nodes where [`Radios::need_legs`].
     pub(crate) fn channel(&self, piece: &Piece, a: NodeId, b: NodeId, legs: &[Vec<Leg>]) -> Channel {
         let plain = Channel::steady(piece.rate, Delay::Constant(Duration::ZERO));
+        if piece.steady {
+            return plain;
+        }
         let [Some(x), Some(y)] = [a, b].map(|node| self.of(node, piece.class)) else { return plain };
         let (x, y) = (x.radio, y.radio);
         if x.interference || y.interference {
             return Channel { course: Course::Interference, ..plain };
-        }
-        if x.is_steady() && y.is_steady() {
-            return plain;
         }
         let range_m = x.range_m.min(y.range_m);
         let width_m = range_m / f64::from(BANDS);
@@ -257,12 +257,17 @@ impl<'n> Radios<'n> {
     /// Where two nodes meet through several radios at once, there is one link at a time, and it has the fastest of them: a
     /// link is cut where a faster radio comes or goes.
     pub(crate) fn joined(&self, encounters: Vec<Encounter>) -> Vec<(NodeId, NodeId, Piece)> {
-        let mut pairs: BTreeMap<(NodeId, NodeId), Vec<Piece>> = BTreeMap::new();
-        for Encounter { start, end, a, b, class } in encounters {
+        let pieces = encounters.into_iter().map(|Encounter { start, end, a, b, class }| {
             let ends = [a, b].map(|node| self.of(node, class).map(|own| own.radio));
             let rate = ends.iter().map(|radio| radio.map_or(BitRate(0), |radio| radio.rate)).min();
             let steady = ends.iter().flatten().all(|radio| radio.is_steady());
-            let piece = Piece { start, end, rate: rate.unwrap_or_default(), class, steady };
+            (a, b, Piece { start, end, rate: rate.unwrap_or_default(), class, steady })
+        });
+        if self.nodes.iter().all(|own| own.len() <= 1) {
+            return pieces.collect();
+        }
+        let mut pairs: BTreeMap<(NodeId, NodeId), Vec<Piece>> = BTreeMap::new();
+        for (a, b, piece) in pieces {
             pairs.entry((a, b)).or_default().push(piece);
         }
         pairs

@@ -68,7 +68,7 @@ fn value(kind: Kind) -> Value {
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Whole(low, high) => json!({ "type": "integer", "minimum": low, "maximum": high }),
         Kind::Real(low, high) => json!({ "type": "number", "minimum": low, "maximum": high }),
-        Kind::Quantity(example) => json!({ "type": "string", "examples": [example] }),
+        Kind::Quantity(quantity) => json!({ "type": "string", "examples": [quantity.example] }),
         Kind::Word(words) => json!({ "enum": words }),
         Kind::Algorithm(kind) => json!({ "$ref": format!("#/$defs/{kind}") }),
         Kind::Model(models) => json!({ "$ref": format!("#/$defs/{}", models.kind.replace(' ', "_")) }),

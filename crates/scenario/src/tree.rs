@@ -78,16 +78,24 @@ impl Node {
 /// Reads a document.
 ///
 /// # Errors
-/// Its first syntax error.
+/// Its syntax errors.
 pub fn parse(file: &str, text: &str) -> Result<Node> {
     let reader = Reader::new(file, text);
     match DeTable::parse(text) {
         Ok(document) => {
             Ok(Node { place: reader.place(0), value: Value::Table(reader.table(document.get_ref())?) })
         }
-        Err(error) => {
-            let at = error.span().map_or(text.len(), |span| span.start);
-            reader.place(at).refuse(error.message(), "see https://toml.io for TOML's syntax")
+        Err(first) => {
+            let error = |error: &toml::de::Error| {
+                let at = error.span().map_or(text.len(), |span| span.start);
+                Error::new(&reader.place(at), error.message(), "see https://toml.io for TOML's syntax")
+            };
+            let (_, rest) = DeTable::parse_recoverable(text);
+            // Of a broken line only the first thing that is wrong.
+            let mut all: Vec<Error> = [&first].into_iter().chain(&rest).map(error).collect();
+            all.sort_by(|a, b| a.place.cmp(&b.place));
+            all.dedup_by(|later, first| later.place == first.place);
+            Err(Error::all(all).unwrap_or_else(|| error(&first)))
         }
     }
 }

@@ -185,7 +185,7 @@ fn kind(kind: Kind) -> String {
         Kind::Whole(low, i64::MAX) => format!("whole number from {low}"),
         Kind::Whole(low, high) => format!("whole number from {low} to {high}"),
         Kind::Real(low, high) => format!("number from {low} to {high}"),
-        Kind::Quantity(example) => format!("quantity, like `\"{example}\"`"),
+        Kind::Quantity(quantity) => format!("quantity, like `\"{}\"`", quantity.example),
         Kind::Word(words) => words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", "),
         Kind::Algorithm(kind) => format!("a {kind}"),
         Kind::Model(models) => format!("table with a `{}`: a {}", models.key, models.kind),

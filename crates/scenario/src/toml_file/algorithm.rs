@@ -54,13 +54,7 @@ pub fn model(section: &Section, models: &Models) -> Result<(usize, Parameters)> 
     for p in parameters {
         match section.get(p.name) {
             Some(node) => {
-                let path = section.key(p.name);
-                let value = parameter(node, &path, Some(p))?;
-                if !p.domain.contains(&value) {
-                    let right = format!("it must be {}", p.domain);
-                    return node.place.refuse(format!("`{path}` is {value}"), right);
-                }
-                given.insert(p.name.to_owned(), value);
+                given.insert(p.name.to_owned(), of_model(node, &section.key(p.name), p)?);
             }
             None if p.needed => return Err(section.missing(p.name, example(p))),
             None => {}
@@ -69,6 +63,15 @@ pub fn model(section: &Section, models: &Models) -> Result<(usize, Parameters)> 
     let parameters = Parameters::resolve(name, parameters, &given)
         .map_err(|wrong| Error::new(&section.place, wrong.to_string(), "see `lightlag list`"))?;
     Ok((chosen, parameters))
+}
+
+/// The value of a model's parameter.
+pub fn of_model(node: &Node, path: &str, p: &Parameter) -> Result<dtn::Value> {
+    let value = parameter(node, path, Some(p))?;
+    if !p.domain.contains(&value) {
+        return node.place.refuse(format!("`{path}` is {value}"), format!("it must be {}", p.domain));
+    }
+    Ok(value)
 }
 
 fn example(p: &Parameter) -> &'static str {

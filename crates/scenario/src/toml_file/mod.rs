@@ -4,6 +4,7 @@
 //! list but those of [`super::axes::LIST_KEYS`] is an axis of a sweep.
 
 mod algorithm;
+mod check;
 mod contacts;
 mod mobility;
 mod names;
@@ -29,6 +30,7 @@ use super::tree::{Node, Value};
 use crate::budget::{self, Estimate, Limits};
 use crate::keys::{self, Key};
 pub use algorithm::{algorithm, model};
+pub use check::errors;
 use lightlag_protocols::time::Duration;
 pub use section::{Section, items, quantity as read_quantity, wrong_type};
 use std::cell::RefCell;
@@ -105,6 +107,24 @@ pub enum Outcome {
     Refused(Error),
 }
 
+/// Tables of which a scenario of named data has one at least.
+const OF_NAMES: [&str; 2] = ["producers", "consumers"];
+/// Tables of which a scenario of packets has one at least.
+const OF_PACKETS: [&str; 2] = ["links", "flows"];
+
+fn has_one(root: &Section, tables: [&str; 2]) -> bool {
+    tables.iter().any(|table| root.get(table).is_some())
+}
+
+/// The keys that a scenario with this root may have.
+fn declared(root: &Section) -> &'static [Key] {
+    match () {
+        () if has_one(root, OF_NAMES) => keys::NAMES,
+        () if has_one(root, OF_PACKETS) => keys::PACKETS,
+        () => keys::BUNDLES,
+    }
+}
+
 /// Reads one point: a tree without axes.
 ///
 /// # Errors
@@ -112,22 +132,20 @@ pub enum Outcome {
 pub fn scenario(tree: &Node, name: &str, context: &Context) -> Result<Outcome> {
     let open = Section::open(tree, "")?;
     let limits = Limits::read(&open)?;
-    let has = |keys: [&str; 2]| keys.iter().any(|key| open.get(key).is_some());
     let files = |name: &str, place: &Place| read_file(name, place, context);
-    let scenario = if has(["producers", "consumers"]) {
-        let open = open.declared(keys::NAMES)?;
+    let keys = declared(&open);
+    let open = open.declared(keys)?;
+    let scenario = if has_one(&open, OF_NAMES) {
         let mut network =
             crate::names::read(head(&open, tree, name)?, &open, &files, &context.catalogue.controllers)?;
         network.head.estimate = budget::names::estimate(&open, &network);
         Scenario::Names(network)
-    } else if has(["links", "flows"]) {
-        let open = open.declared(keys::PACKETS)?;
+    } else if has_one(&open, OF_PACKETS) {
         let mut network =
             crate::packets::read(head(&open, tree, name)?, &open, &files, &context.catalogue.controllers)?;
         network.head.estimate = budget::packets::estimate(&open, &network);
         Scenario::Packets(network)
     } else {
-        let open = open.declared(keys::BUNDLES)?;
         match bundles(head(&open, tree, name)?, &open, context)? {
             Ok(network) => Scenario::Bundles(network),
             Err(error) => return Ok(Outcome::Refused(error)),

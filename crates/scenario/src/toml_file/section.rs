@@ -50,13 +50,14 @@ impl<'t> Section<'t> {
     }
     /// Refuses the first key that is not among `known`.
     pub fn allow(&self, known: &[&str]) -> Result<()> {
-        match self.entries.iter().find(|(key, _)| !known.contains(&key.name.as_str())) {
-            Some((key, _)) => key.place.refuse(
-                format!("unknown key {}", quoted(&self.key(&key.name))),
-                suggestion(&key.name, known),
-            ),
-            None => Ok(()),
-        }
+        self.unknown(known).next().map_or(Ok(()), Err)
+    }
+    /// An error for each key that is not among `known`.
+    pub fn unknown(&self, known: &[&str]) -> impl Iterator<Item = Error> {
+        self.entries.iter().filter(|(key, _)| !known.contains(&key.name.as_str())).map(|(key, _)| {
+            let what = format!("unknown key {}", quoted(&self.key(&key.name)));
+            Error::new(&key.place, what, suggestion(&key.name, known))
+        })
     }
     /// All keys and values.
     pub fn entries(&self) -> impl Iterator<Item = (&'t Key, &'t Node)> + use<'t> {
@@ -81,12 +82,7 @@ impl<'t> Section<'t> {
     }
     /// A string.
     pub fn text(&self, name: &str) -> Result<Option<&'t str>> {
-        self.get(name)
-            .map(|node| match &node.value {
-                Value::Text(text) => Ok(text.as_str()),
-                _ => Err(wrong_type(node, &self.key(name), "it must be a string in quotes")),
-            })
-            .transpose()
+        self.get(name).map(|node| text(node, &self.key(name))).transpose()
     }
     /// A string that must be there.
     pub fn need_text(&self, name: &str, example: &str) -> Result<&'t str> {
@@ -107,41 +103,19 @@ impl<'t> Section<'t> {
     /// True or false.
     pub fn flag(&self, name: &str) -> Result<Option<bool>> {
         debug_assert!(self.agrees(name, |kind| matches!(kind, Kind::Flag)), "{}", self.key(name));
-        self.get(name)
-            .map(|node| match node.value {
-                Value::Flag(flag) => Ok(flag),
-                _ => Err(wrong_type(node, &self.key(name), "it must be true or false")),
-            })
-            .transpose()
+        self.get(name).map(|node| flag(node, &self.key(name))).transpose()
     }
     /// A whole number between bounds, both included.
     pub fn whole(&self, name: &str, low: i64, high: i64) -> Result<Option<i64>> {
         let like = |kind: &Kind| matches!(*kind, Kind::Whole(least, most) if (least, most) == (low, high));
         debug_assert!(self.agrees(name, like), "{}", self.key(name));
-        let right = format!("it must be a whole number from {low} to {high}");
-        self.get(name)
-            .map(|node| match node.value {
-                Value::Whole(n) if (low..=high).contains(&n) => Ok(n),
-                Value::Whole(n) => node.place.refuse(format!("`{}` is {n}", self.key(name)), &right),
-                _ => Err(wrong_type(node, &self.key(name), &right)),
-            })
-            .transpose()
+        self.get(name).map(|node| whole(node, &self.key(name), low, high)).transpose()
     }
     /// A number without a unit between bounds, both included.
     pub fn real(&self, name: &str, low: f64, high: f64) -> Result<Option<f64>> {
         let like = |kind: &Kind| matches!(*kind, Kind::Real(least, most) if (least, most) == (low, high));
         debug_assert!(self.agrees(name, like), "{}", self.key(name));
-        let right = format!("it must be a number from {low} to {high}");
-        let Some(node) = self.get(name) else { return Ok(None) };
-        let value = match node.value {
-            Value::Real(value) => value,
-            Value::Whole(value) => value as f64,
-            _ => return Err(wrong_type(node, &self.key(name), &right)),
-        };
-        if (low..=high).contains(&value) {
-            return Ok(Some(value));
-        }
-        node.place.refuse(format!("`{}` is {value}", self.key(name)), right)
+        self.get(name).map(|node| real(node, &self.key(name), low, high)).transpose()
     }
     /// A quantity, by one of the parsers of [`crate::quantity`].
     pub fn quantity<T>(
@@ -164,18 +138,63 @@ impl<'t> Section<'t> {
     }
     /// One of a few words.
     pub fn word<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> Result<Option<T>> {
-        let Some(text) = self.text(name)? else { return Ok(None) };
         let known: Vec<&str> = words.iter().map(|word| word.0).collect();
         let like = |kind: &Kind| matches!(kind, Kind::Word(declared) if **declared == *known);
         debug_assert!(self.agrees(name, like), "{}", self.key(name));
-        match words.iter().find(|word| word.0 == text) {
-            Some(word) => Ok(Some(word.1)),
-            None => self.refuse(
-                name,
-                format!("`{}` is {}", self.key(name), quoted(text)),
-                format!("it must be one of \"{}\"", known.join("\", \"")),
-            ),
-        }
+        let Some(node) = self.get(name) else { return Ok(None) };
+        word(node, &self.key(name), &known).map(|chosen| Some(words[chosen].1))
+    }
+}
+
+/// True or false.
+pub fn flag(node: &Node, path: &str) -> Result<bool> {
+    match node.value {
+        Value::Flag(flag) => Ok(flag),
+        _ => Err(wrong_type(node, path, "it must be true or false")),
+    }
+}
+
+/// A whole number between bounds, both included.
+pub fn whole(node: &Node, path: &str, low: i64, high: i64) -> Result<i64> {
+    let right = format!("it must be a whole number from {low} to {high}");
+    match node.value {
+        Value::Whole(n) if (low..=high).contains(&n) => Ok(n),
+        Value::Whole(n) => node.place.refuse(format!("`{path}` is {n}"), &right),
+        _ => Err(wrong_type(node, path, &right)),
+    }
+}
+
+/// A number without a unit between bounds, both included.
+pub fn real(node: &Node, path: &str, low: f64, high: f64) -> Result<f64> {
+    let right = format!("it must be a number from {low} to {high}");
+    let value = match node.value {
+        Value::Real(value) => value,
+        Value::Whole(value) => value as f64,
+        _ => return Err(wrong_type(node, path, &right)),
+    };
+    if (low..=high).contains(&value) {
+        return Ok(value);
+    }
+    node.place.refuse(format!("`{path}` is {value}"), right)
+}
+
+/// A string.
+pub fn text<'t>(node: &'t Node, path: &str) -> Result<&'t str> {
+    match &node.value {
+        Value::Text(text) => Ok(text),
+        _ => Err(wrong_type(node, path, "it must be a string in quotes")),
+    }
+}
+
+/// One of a few words, by its place among them.
+pub fn word(node: &Node, path: &str, words: &[&str]) -> Result<usize> {
+    let text = text(node, path)?;
+    match words.iter().position(|word| *word == text) {
+        Some(chosen) => Ok(chosen),
+        None => node.place.refuse(
+            format!("`{path}` is {}", quoted(text)),
+            format!("it must be one of \"{}\"", words.join("\", \"")),
+        ),
     }
 }
 

@@ -9,7 +9,7 @@ use super::MobilityError;
 use lightlag_protocols::time::{Duration, Instant};
 
 /// Every `MARK`-th reading is kept, the ones between are added up again.
-const MARK: usize = 256;
+const MARK: usize = 32;
 /// Steps that are added up faithfully (310 days of 0.1 s); beyond, the clock is multiplied.
 const FAITHFUL: i64 = 1 << 28;
 

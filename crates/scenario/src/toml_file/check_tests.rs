@@ -1,0 +1,103 @@
+use crate::{Catalogue, Error, ScenarioFile};
+use proptest::prelude::*;
+
+/// Lines of a scenario, each with what would be wrong in its place and a part of the error.
+const LINES: &[(&str, &str, &str)] = &[
+    ("duration = \"1 h\"", "duration = 5", "`5` has no unit"),
+    ("router = \"epidemic\"", "router = \"epidemik\"", "`epidemik`, which is not known"),
+    ("mechanism = { name = \"rrcc\", beta = [0.5, 0.9] }", "mechanism = \"rrc\"", "did you mean `rrcc`?"),
+    ("buffer = \"500 kB\"", "buffer = \"500 metres\"", "no unit of size"),
+    ("receipts = true", "receipts = \"yes\"", "it must be true or false"),
+    ("[world]", "[world]", ""),
+    ("tick = \"1 s\"", "tick = \"1 mins\"", "no unit of time"),
+    ("radio = \"node\"", "radio = \"nod\"", "`world.radio` is `nod`"),
+    ("send_order = [\"fifo\", \"random\"]", "sendorder = \"fifo\"", "did you mean `send_order`?"),
+    ("contacts_fail = [0.5, \"$failing\"]", "contacts_fail = [1.5, \"$failing\"]", "from 0 to 1"),
+    ("[nodes.walker]", "[nodes.walker]", ""),
+    ("count = 20", "count = 0", "from 1 to"),
+    ("first = 3", "firts = 3", "unknown key `nodes.walker.firts`"),
+    ("overfill = false", "overfill = 0", "true or false"),
+    ("[nodes.walker.mobility]", "[nodes.walker.mobility]", ""),
+    ("model = \"random_waypoint\"", "model = \"random_waypoint\"", ""),
+    ("area = \"1 km x 1 km\"", "area = \"1 km\"", "no area"),
+    (
+        "speed = [\"0.5..1.5 m/s\", \"1 m/s\"]",
+        "speed = [\"0.5..1.5 m/s\", \"1 kB\"]",
+        "`nodes.walker.mobility.speed`",
+    ),
+    ("pause = \"0..120 s\"", "pause = \"9..1 s\"", "ends before it begins"),
+    ("[nodes.walker.radio]", "[nodes.walker.radio]", ""),
+    ("range = \"150 m\"", "range = \"wide\"", "`wide`"),
+    ("rate = \"2.5 Mbit/s\"", "rate = \"fast\"", "no unit of rate"),
+    ("[traffic.mail]", "[traffic.mail]", ""),
+    ("interval = \"1..300 s\"", "interval = \"soon\"", "`soon`"),
+    ("size = \"50..100 kB\"", "size = \"-3 kB\"", "traffic.mail.size"),
+    ("lifetime = \"12 h\"", "lifetime = [\"12 h\", \"12\"]", "`12` has no unit"),
+    ("to = \"walker\"", "to = \"walker\"", ""),
+    ("[parameters]", "[parameters]", ""),
+    ("failing = 0.25", "failing = 0.25", ""),
+];
+
+fn scenario(broken: &[bool]) -> String {
+    let line = |(at, (right, wrong, _)): (usize, &(&str, &str, &str))| {
+        format!("{}\n", if broken[at] { wrong } else { right })
+    };
+    LINES.iter().enumerate().map(line).collect()
+}
+
+fn errors(text: &str) -> Vec<String> {
+    let read = ScenarioFile::from_toml("s.toml", text, ".".into(), Catalogue::default().into());
+    let Err(error) = read.and_then(|file| file.points()) else { return Vec::new() };
+    let more = error.more.clone();
+    [Error { more: Vec::new(), ..error }].into_iter().chain(more).map(|error| error.to_string()).collect()
+}
+
+#[test]
+fn a_sound_scenario_has_no_error() {
+    assert_eq!(errors(&scenario(&[false; LINES.len()])), [""; 0]);
+}
+
+proptest! {
+    /// However many lines are wrong, each is reported once with its number, and no other.
+    #[test]
+    fn every_line_that_is_wrong_is_reported(broken in prop::collection::vec(prop::bool::weighted(0.3), LINES.len())) {
+        let text = scenario(&broken);
+        let all = errors(&text);
+        let wrong = LINES.iter().enumerate().filter(|(at, line)| broken[*at] && line.0 != line.1);
+        let mut count = 0;
+        for (at, (.., part)) in wrong {
+            let place = format!("s.toml:{}: ", at + 1);
+            let found = all.iter().filter(|error| error.starts_with(&place) && error.contains(part)).count();
+            prop_assert_eq!(found, 1, "{}{}\n{:#?}\n{}", place, part, &all, &text);
+            count += 1;
+        }
+        prop_assert_eq!(all.len(), count, "{:#?}\n{}", &all, &text);
+    }
+
+    /// Whatever text is broken off, reading it comes to an end.
+    #[test]
+    fn no_text_is_read_for_ever(broken in prop::collection::vec(any::<bool>(), LINES.len()), at in 0..800_usize) {
+        let text = scenario(&broken);
+        let _ = errors(text.get(..at).unwrap_or(&text));
+    }
+}
+
+#[test]
+fn all_errors_of_syntax_are_reported() {
+    let lines = errors("a = \nb = 1\nc = [1,,]\n");
+    assert!(
+        lines.len() == 2 && lines[0].starts_with("s.toml:1: ") && lines[1].starts_with("s.toml:3: "),
+        "{lines:#?}"
+    );
+}
+
+#[test]
+fn of_what_no_declaration_shows_the_first_is_reported() {
+    let text = scenario(&[false; LINES.len()])
+        .replace("to = \"walker\"", "to = \"runner\"")
+        .replace("tick = \"1 s\"", "tick = 1");
+    let lines = errors(&text);
+    assert_eq!(lines.len(), 1, "a node that is missing may follow from a key that is wrong: {lines:#?}");
+    let lines = errors(&text.replace("tick = 1", ""));
+    assert!(lines.len() == 1 && lines[0].contains("runner"), "{lines:#?}");
+}
