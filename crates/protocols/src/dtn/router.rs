@@ -115,6 +115,8 @@ pub struct RouterProperties {
     pub instant: bool,
     /// Copies stay when their lifetime is over.
     pub keeps_expired: bool,
+    /// Where a mechanism drops a copy to make room, it is [`Router::victim`], and none if that is `None`.
+    pub picks_victim: bool,
     /// How long after an arrival the node may accept what it refused: its peers then make offers again. Zero: never.
     pub renews_after: [Duration; 2],
     /// A copy is accepted and kept only where at least the first and at most the second number of peers in contact hold one.
@@ -132,6 +134,7 @@ impl RouterProperties {
         contact_plan: false,
         instant: false,
         keeps_expired: false,
+        picks_victim: false,
         renews_after: [Duration::ZERO; 2],
         holders: None,
     };
@@ -199,7 +202,7 @@ pub enum RouterEvent<'a> {
 ///    copy that a mechanism moves to a custodian is not sent by the router: neither is called.
 /// 5. The last bit has arrived: [`on_received`](Self::on_received), then the copy is stored; at the
 ///    destination [`RouterEvent::Delivered`] instead.
-/// 6. The buffer is full: [`victim`](Self::victim), before the mechanism decides; then [`keeps`](Self::keeps) of its choice.
+/// 6. The buffer is full: [`victim`](Self::victim), before the mechanism decides.
 /// 7. [`take_acknowledged`](Self::take_acknowledged) follows `ContactUp`, `PeerState`, `Delivered` and
 ///    `on_sent`.
 ///
@@ -255,13 +258,10 @@ pub trait Router: Send {
     fn take_acknowledged(&mut self) -> Vec<BundleId> {
         Vec::new()
     }
-    /// The copy that the router would drop first, as advice to the mechanism; `None`: no opinion.
+    /// The copy that the router would drop first, as advice to the mechanism; `None`: no opinion, or that none may be
+    /// dropped ([`RouterProperties::picks_victim`]).
     fn victim(&self, _at: &Local) -> Option<BundleId> {
         None
-    }
-    /// Whether a copy must not be dropped to make room.
-    fn keeps(&self, _at: &Local, _replica: &Replica) -> bool {
-        false
     }
     /// Adds its observables for traces and plots.
     fn observe(&self, _at: &Local, _seen: &mut Observation) {}

@@ -1,16 +1,16 @@
 //! MaxProp: epidemic in an order of merit, with acknowledgements and its own order of dropping.
 
-use super::estimates::Encounters;
-use crate::dtn::BuildContext;
 use crate::dtn::{
-    AfterTransfer, Bundle, BundleId, Entry, IdSet, Local, NodeId, Parameter, Replica, Router, RouterEvent,
-    RouterProperties, Table,
+    AfterTransfer, BuildContext, Bundle, BundleId, Entry, IdSet, Local, NodeId, Parameter, Replica, Router,
+    RouterEvent, RouterProperties, Table,
 };
 use crate::dtn::{Observation, Store};
 use crate::time::Instant;
+use estimates::Encounters;
 use meetings::Meetings;
 use std::cell::RefCell;
 
+pub(super) mod estimates;
 mod meetings;
 
 /// Young copies go first, the others by the cost of the path from the peer to their destination.
@@ -278,7 +278,7 @@ impl Threshold {
 mod tests {
     use super::*;
     use crate::dtn::testing::{copy, place, store_of};
-    use crate::dtn::{BuildContext, Parameters, Path};
+    use crate::dtn::{Parameters, Path};
     use std::collections::BTreeMap;
 
     fn router(node: u32) -> Box<dyn Router> {

@@ -1,6 +1,6 @@
 //! MaxProp whose weight of an encounter follows from the number of encounters between two with one node.
 
-use super::estimates::Encounters;
+use super::max_prop::estimates::Encounters;
 use super::max_prop::{MaxProp, SAMPLES};
 use super::prophet_estimated::TIME_SCALE;
 use crate::dtn::{Entry, Router};

@@ -6,7 +6,6 @@ mod contact_graph;
 mod direct;
 mod epidemic;
 mod epidemic_oracle;
-mod estimates;
 mod first_contact;
 mod life;
 mod max_prop;

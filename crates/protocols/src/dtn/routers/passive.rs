@@ -11,7 +11,7 @@ pub const ENTRY: Entry<dyn Router> = Entry {
     paper: "Keränen, Ott, Kärkkäinen: The ONE simulator for DTN protocol evaluation, SIMUTools 2009",
     parameters: &[],
     only_with: &[],
-    properties: |_, _| RouterProperties { keeps_expired: true, ..RouterProperties::NONE },
+    properties: |_, _| RouterProperties { keeps_expired: true, picks_victim: true, ..RouterProperties::NONE },
     build: |_, _| Box::new(Passive),
 };
 
@@ -21,9 +21,6 @@ impl Router for Passive {
     }
     fn delivers(&self, _: &Local, _: &Replica, _: NodeId) -> bool {
         false
-    }
-    fn keeps(&self, _: &Local, _: &Replica) -> bool {
-        true
     }
 }
 
@@ -38,6 +35,6 @@ mod tests {
         let (at, replica) = (place(&store, 0, 1.0), copy(1, 100));
         assert_eq!(Passive.score(&at, &replica, NodeId(1)), None);
         assert!(!Passive.delivers(&at, &replica, replica.bundle.destination));
-        assert!(Passive.keeps(&at, &replica));
+        assert_eq!(Passive.victim(&at), None);
     }
 }

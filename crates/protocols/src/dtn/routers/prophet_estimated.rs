@@ -1,6 +1,6 @@
 //! PRoPHET whose parameters follow from the time between encounters.
 
-use super::estimates::Encounters;
+use super::max_prop::estimates::Encounters;
 use crate::dtn::{
     BuildContext, Entry, Local, NodeId, Observation, Parameter, Replica, Router, RouterEvent,
     RouterProperties, Table,

@@ -45,7 +45,7 @@ pub const ENTRY: Entry<dyn Router> = Entry {
         let custody = Duration::from_secs_f64(given.number("immunity") * given.number("custody_fraction"));
         // At its end, custody still lasts.
         let renews_after = [immunity, Duration::from_nanos(custody.as_nanos().saturating_add(1))];
-        RouterProperties { renews_after, ..RouterProperties::NONE }
+        RouterProperties { picks_victim: true, renews_after, ..RouterProperties::NONE }
     },
     build: |given, _| {
         let immunity_s = given.number("immunity");
@@ -57,6 +57,13 @@ pub const ENTRY: Entry<dyn Router> = Entry {
         })
     },
 };
+
+impl Wave {
+    fn has_custody(&self, at: &Local, replica: &Replica) -> bool {
+        let since = self.in_custody.get(&replica.bundle.id);
+        since.is_some_and(|since| at.now <= since.saturating_add(self.custody))
+    }
+}
 
 impl Router for Wave {
     fn score(&self, _: &Local, _: &Replica, _: NodeId) -> Option<f64> {
@@ -84,14 +91,13 @@ impl Router for Wave {
         self.in_custody.remove(&replica.bundle.id);
         AfterTransfer::Keep
     }
-    fn keeps(&self, at: &Local, replica: &Replica) -> bool {
-        let since = self.in_custody.get(&replica.bundle.id);
-        since.is_some_and(|since| at.now <= since.saturating_add(self.custody))
-    }
     /// The oldest that is not in custody.
     fn victim(&self, at: &Local) -> Option<BundleId> {
-        let idle =
-            at.store.replicas().iter().filter(|replica| replica.sending == 0 && !self.keeps(at, replica));
+        let idle = at
+            .store
+            .replicas()
+            .iter()
+            .filter(|replica| replica.sending == 0 && !self.has_custody(at, replica));
         idle.min_by_key(|replica| replica.received).map(|replica| replica.bundle.id)
     }
 }
@@ -130,7 +136,5 @@ mod tests {
         router.on_sent(&place(&store, 0, 20.0), &mut copy(2, 100), NodeId(3), false);
         assert_eq!(router.victim(&place(&store, 0, 150.0)), Some(BundleId(2)));
         assert_eq!(router.victim(&place(&store, 0, 150.1)), Some(BundleId(1)), "the first of equals");
-        assert!(router.keeps(&place(&store, 0, 150.0), &copy(1, 100)));
-        assert!(!router.keeps(&place(&store, 0, 150.1), &copy(1, 100)));
     }
 }

@@ -7,7 +7,7 @@ use crate::time::Instant;
 
 /// How often a node meets the same node again.
 #[derive(Debug)]
-pub(super) struct Encounters {
+pub struct Encounters {
     /// Length of the time scale in seconds.
     time_scale_s: f64,
     /// By node: when it was met last, and how many encounters with any node there had been then.
@@ -29,12 +29,12 @@ const PROPHET_STEPS: u32 = 400;
 const FADING_STEPS: u32 = 101;
 
 impl Encounters {
-    pub(super) fn new(nodes: u32, time_scale_s: f64) -> Self {
+    pub fn new(nodes: u32, time_scale_s: f64) -> Self {
         let last = vec![None; nodes as usize];
         Self { time_scale_s, last, all: 0, samples: 0, mean_interval_s: 0.0, mean_between: 0.0 }
     }
     /// An encounter with `peer`; true if it was met before: then the means are new.
-    pub(super) fn met(&mut self, now: Instant, peer: NodeId) -> bool {
+    pub fn met(&mut self, now: Instant, peer: NodeId) -> bool {
         self.all = self.all.saturating_add(1);
         let Some(last) = self.last.get_mut(peer.0 as usize) else { return false };
         let Some((before, number)) = last.replace((now, self.all)) else { return false };
@@ -52,7 +52,7 @@ impl Encounters {
     }
     /// PRoPHET's factor of ageing per second and share of an encounter, with which predictabilities are `target` on
     /// average; `None` if there is no estimate.
-    pub(super) fn prophet(&self, target: f64) -> Option<(f64, f64)> {
+    pub fn prophet(&self, target: f64) -> Option<(f64, f64)> {
         let course = Course { encounters: self.per_scale()?, interval_s: self.mean_interval_s };
         let (mut fading, mut rest) = (1e-5, Search::new(0.9).up_to(1.0));
         for _ in 0..PROPHET_STEPS {
@@ -79,7 +79,7 @@ impl Encounters {
         Some((math::exp(-fading), 1.0 - rest.at))
     }
     /// MaxProp's weight of an encounter, sought from the one before; `None` if there is no estimate.
-    pub(super) fn max_prop(&self, before: f64) -> Option<f64> {
+    pub fn max_prop(&self, before: f64) -> Option<f64> {
         let encounters = self.per_scale().filter(|_| self.mean_between > 0.0)?;
         let error = |alpha: f64| {
             let grown = math::pow(1.0 + alpha, self.mean_between + 1.0);
