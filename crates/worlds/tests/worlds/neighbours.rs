@@ -57,6 +57,6 @@ fn a_copy_that_nobody_near_holds_moves_on_and_never_multiplies() {
         };
         assert!((0..=1).contains(&holders), "{holders} copies at {at} s");
     }
-    // It is on its way all the time, 0.16 s from node to node.
+    // It is in transfer all the time, 0.16 s from node to node.
     assert_eq!(started(&run).len(), 619);
 }

@@ -1,4 +1,4 @@
-//! Reports of who holds which bundle at regular instants: `MessageCopyCountReport`, `MessageLocationReport` and
+//! Reports of the copies that nodes hold at regular instants: `MessageCopyCountReport`, `MessageLocationReport` and
 //! `MessageAvailabilityReport`.
 
 use super::clock::Steps;
