@@ -117,7 +117,7 @@ def test_every_command_of_the_guide_on_explanations_runs(tmp_path: Path) -> None
     lightlag = built("lightlag")
     (tmp_path / "scenarios").symlink_to(TOP / "scenarios")
     lines = [line for page, line in commands() if page.name == "explain.md"]
-    assert len(lines) == 8
+    assert len(lines) == 9
     for line in lines:
         words = [str(lightlag), *shlex.split(line, comments=True)[1:]]
         done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)

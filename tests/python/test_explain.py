@@ -74,5 +74,5 @@ def test_a_scenario_says_how_its_contact_traces_were_read(tmp_path: Path) -> Non
     (note,) = scenario.notes
     assert note.endswith(
         "met.txt: 3 lines; 1 dropped, with 1 devices that are no nodes; "
-        "1 joined with others of their pair: 1 contacts of 2 nodes"
+        "1 joined with others of their pair: 1 contact of 2 nodes"
     )

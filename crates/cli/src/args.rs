@@ -129,6 +129,9 @@ pub struct Explain {
     /// The life of one bundle, in sentences, by its number from 0 or, of a scenario, by its name
     #[arg(long, value_name = "ID", conflicts_with_all = ["lost", "why"], allow_hyphen_values = true)]
     pub bundle: Option<String>,
+    /// With --bundle: all steps of all copies; else those of the copy that arrived first, or the first and the last
+    #[arg(long, requires = "bundle")]
+    pub all: bool,
     /// Which bundles were lost: causes, sizes, destinations, times, nodes
     #[arg(long, conflicts_with = "why")]
     pub lost: bool,
@@ -230,7 +233,7 @@ pub struct Study {
     /// List the studies: paper, contents, duration
     #[arg(long, conflicts_with = "name")]
     pub list: bool,
-    /// Fewer seeds and points, and shorter runs: about a minute
+    /// Fewer seeds and points, and shorter runs: about a minute, more with downloaded traces
     #[arg(long)]
     pub quick: bool,
     /// Measure between two kernels in real time as well (adaptive; 20 minutes, as root)

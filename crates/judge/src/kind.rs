@@ -24,6 +24,8 @@ kinds! {
     NoContact = "no_contact",
     /// A contact ends and a transfer on it is neither sent nor aborted.
     CutOff = "cut_off",
+    /// A transfer is aborted and its contact continues.
+    AbortedAlone = "aborted_alone",
 
     /// A node sends a copy that it does not hold.
     NoCopy = "no_copy",

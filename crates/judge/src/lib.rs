@@ -48,6 +48,8 @@ pub struct Judge {
     requests: BTreeMap<BundleId, BundleId>,
     copies: Copies,
     links: Links,
+    /// Transfers aborted at this instant whose contact has not ended yet.
+    aborted: Vec<(NodeId, NodeId, BundleId)>,
     found: Findings<Kind>,
 }
 
@@ -61,6 +63,7 @@ impl Judge {
             requests: BTreeMap::new(),
             copies: Copies::default(),
             links: Links::default(),
+            aborted: Vec::new(),
             found: Findings::new(),
         }
     }
@@ -135,6 +138,7 @@ impl Judge {
         if !self.known([a, b]) {
             return;
         }
+        self.aborted.retain(|&(from, to, _)| (from, to) != (a, b) && (from, to) != (b, a));
         let link = self.links.of(a, b);
         if !std::mem::replace(&mut link.up, false) {
             self.found.add_about(Kind::ContactEndAlone, About::Pair(a, b), String::new);
@@ -274,6 +278,13 @@ impl Judge {
             self.add(Kind::Outlived, About::Copy(node, id), || format!("lifetime ended at {expires:?}"));
         }
     }
+    /// What was aborted at an instant that is over had a contact that continues.
+    #[cold]
+    fn accuse_aborts(&mut self) {
+        for (from, to, id) in std::mem::take(&mut self.aborted) {
+            self.add(Kind::AbortedAlone, About::Transfer(from, to, id), String::new);
+        }
+    }
     fn sample(&mut self, node: NodeId, used: Bytes) {
         if !self.known([node, node]) {
             return;
@@ -287,6 +298,7 @@ impl Judge {
     // --- the end ----------------------------------------------------------------------------
 
     fn end(&mut self) {
+        self.accuse_aborts();
         self.found.ended = true;
         if self.found.now < self.rules.until {
             let until = self.rules.until;
@@ -302,6 +314,9 @@ impl Judge {
 impl Observer for Judge {
     #[inline]
     fn on_record(&mut self, now: Instant, record: &Record) {
+        if !self.aborted.is_empty() && now > self.found.now {
+            self.accuse_aborts();
+        }
         self.found.advance(now, self.rules.until);
         match *record {
             Record::Started { from, to, id } => self.started(from, to, id),

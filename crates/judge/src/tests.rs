@@ -142,6 +142,13 @@ fn a_transfer_that_the_end_of_a_contact_cuts_off_is_clean() {
 }
 
 #[test]
+fn a_transfer_is_aborted_with_its_contact_alone() {
+    let story = at_b().start(9.0, A, B, M).abort(9.5, A, B, M).down(9.6, A, B);
+    over(story).finds(&[Kind::AbortedAlone]);
+    over(at_b().start(9.0, A, B, M).abort(9.5, A, B, M)).finds(&[Kind::AbortedAlone]);
+}
+
+#[test]
 fn flights_overtake_the_end_of_their_contact_and_of_the_run() {
     let story = at_b().start(10.0, A, B, M).sent(11.0, A, B, M).down(11.0, A, B);
     over(story.refuse(16.0, A, B, M, 10.0)).finds(&[]);

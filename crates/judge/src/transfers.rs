@@ -113,6 +113,9 @@ impl Judge {
         if direction.take_sending(id).is_none() {
             return self.not_under_way(from, to, id);
         }
+        if self.links.of(from, to).up {
+            self.aborted.push((from, to, id));
+        }
         self.free_radios(from, to);
         let now = self.found.now;
         if let Some(copy) = self.copies.get_mut(from, id) {

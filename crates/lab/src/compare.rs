@@ -52,9 +52,9 @@ pub struct Difference {
     pub values: Vec<(String, String)>,
     /// Which metric.
     pub metric: String,
-    /// The first sweep.
+    /// The first sweep, over common seeds.
     pub first: Option<Estimate>,
-    /// The second sweep.
+    /// The second sweep, over common seeds.
     pub second: Option<Estimate>,
     /// Second minus first over common seeds.
     pub paired: Option<Paired>,
@@ -74,12 +74,16 @@ impl Difference {
 /// All differences of two sweeps.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Compared {
-    /// One for each pair of points that belong together and each metric, those with the largest change first.
+    /// One for each pair of points that belong together and each metric: by metric, those with the largest change first.
     pub differences: Vec<Difference>,
     /// How many points of the first sweep have no counterpart.
     pub only_first: usize,
     /// How many points of the second sweep have no counterpart.
     pub only_second: usize,
+    /// How many seeds of the first sweep the second does not have: their runs do not count.
+    pub seeds_only_first: usize,
+    /// How many seeds of the second sweep the first does not have.
+    pub seeds_only_second: usize,
 }
 
 /// Why two sweeps cannot be compared; one line each.
@@ -188,13 +192,17 @@ pub fn compare(first: &Results, second: &Results, asked: &Asked) -> Result<Compa
         return Err(Error::NoCommonSeed { first: seeds(first), second: seeds(second) });
     }
     let metrics = metrics(first, second, asked)?;
-    let mut differences: Vec<Difference> = pairs
-        .iter()
-        .flat_map(|(one, two)| metrics.iter().map(|metric| difference(one, two, metric)))
-        .collect();
+    let mut differences: Vec<Difference> = Vec::new();
+    for (one, two) in pairs {
+        let (one, two) = (with_seeds_of(one, two), with_seeds_of(two, one));
+        differences.extend(metrics.iter().map(|metric| difference(&one, &two, metric)));
+    }
     correct(&mut differences);
     let size = |made: &Difference| made.change.map_or(-1.0, f64::abs);
     differences.sort_by(|one, other| size(other).total_cmp(&size(one)));
+    let place = |made: &Difference| metrics.iter().position(|metric| *metric == made.metric);
+    differences.sort_by_key(place);
+    let seeds = [first, second].map(|results| BTreeSet::from_iter(results.seeds()));
     let alone = |points: &[Point<'_>], others: &[Point<'_>]| {
         let known: BTreeSet<Key<'_>> = others.iter().map(|point| key(point, &axes)).collect();
         points.iter().filter(|point| !known.contains(&key(point, &axes))).count()
@@ -203,6 +211,8 @@ pub fn compare(first: &Results, second: &Results, asked: &Asked) -> Result<Compa
         differences,
         only_first: alone(&first_points, &second_points),
         only_second: alone(&second_points, &first_points),
+        seeds_only_first: seeds[0].difference(&seeds[1]).count(),
+        seeds_only_second: seeds[1].difference(&seeds[0]).count(),
     })
 }
 
@@ -281,6 +291,13 @@ fn values(first: &Point<'_>, second: &Point<'_>) -> Vec<(String, String)> {
     values
 }
 
+/// A point's runs under seeds that the other has too.
+fn with_seeds_of<'a>(point: &Point<'a>, other: &Point<'_>) -> Point<'a> {
+    let seeds: BTreeSet<u64> = other.rows.iter().map(|row| row.seed).collect();
+    let rows = point.rows.iter().filter(|row| seeds.contains(&row.seed)).copied().collect();
+    Point { values: point.values, rows }
+}
+
 fn difference(first: &Point<'_>, second: &Point<'_>, metric: &str) -> Difference {
     let paired = statistics::paired(&second.by_seed(metric), &first.by_seed(metric));
     let estimate = first.estimate(metric);
@@ -305,10 +322,49 @@ fn correct(differences: &mut [Difference]) {
     }
 }
 
-/// The differences for a terminal; a star marks the significant ones.
-pub fn terminal_table(compared: &Compared) -> String {
+/// What of the sweeps does not count, a line each; `names` are those of the sweeps.
+pub fn left_out(compared: &Compared, names: [&str; 2]) -> Vec<String> {
+    let count = |number: usize, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
+    let Compared { only_first, only_second, seeds_only_first, seeds_only_second, .. } = *compared;
+    let [first, second] = names;
+    [
+        (only_first, "point", first, second),
+        (only_second, "point", second, first),
+        (seeds_only_first, "seed", first, second),
+        (seeds_only_second, "seed", second, first),
+    ]
+    .into_iter()
+    .filter(|row| row.0 > 0)
+    .map(|(number, what, of, other)| {
+        let has = if number == 1 { "has no such one" } else { "has none of them" };
+        format!("left out {} of {of}: {other} {has}", count(number, what))
+    })
+    .collect()
+}
+
+/// How many differences are significant, and of how many seeds they are made.
+fn summary(compared: &Compared) -> String {
+    let all = &compared.differences;
+    let sure = all.iter().filter(|made| made.significant()).count();
+    let seeds = all.iter().filter_map(|made| Some(made.first?.n)).max().unwrap_or(0);
+    let metrics: BTreeSet<&str> = all.iter().map(|made| made.metric.as_str()).collect();
+    let advice = match seeds {
+        0..10 if sure < all.len() => "; more seeds make it sharper",
+        _ if metrics.len() > 1 => "; fewer metrics (--metric) make it sharper",
+        _ => "",
+    };
+    format!(
+        "{sure} of {} differences are significant (*: p below {SIGNIFICANCE} after Holm's correction, {seeds} seeds{advice}).",
+        all.len()
+    )
+}
+
+/// The differences for a terminal, after a line that counts them; a star marks the significant ones. `names` are those of
+/// the sweeps.
+pub fn terminal_table(compared: &Compared, names: [&str; 2]) -> String {
+    let [first, second] = names;
     let mut table =
-        terminal::plain_table(["point", "metric", "first", "second", "difference", "change", "p", ""]);
+        terminal::plain_table(["point", "metric", first, second, "difference", "change", "p", ""]);
     for made in &compared.differences {
         let point: Vec<String> = made.values.iter().map(|(name, text)| format!("{name}={text}")).collect();
         table.add_row(vec![
@@ -323,7 +379,7 @@ pub fn terminal_table(compared: &Compared) -> String {
         ]);
     }
     terminal::align_right(&mut table, 2);
-    table.to_string()
+    format!("{}\n{table}", summary(compared))
 }
 
 #[cfg(test)]
@@ -362,7 +418,9 @@ mod tests {
         assert!(made.differences[0].significant());
         assert!(made.differences[0].paired.unwrap().difference.mean > 0.0);
         assert!(!made.differences[1].significant());
-        assert!(terminal_table(&made).contains('*'));
+        let table = terminal_table(&made, ["before", "after"]);
+        assert!(table.starts_with("1 of 2 differences are significant (*: p below 0.05"), "{table}");
+        assert!(table.contains("before") && table.contains("after"), "{table}");
     }
 
     #[test]
@@ -409,6 +467,15 @@ mod tests {
         let mut other = epidemic.clone();
         other.rows.iter_mut().for_each(|row| row.metrics.clear());
         assert!(told(&epidemic, &other).contains("no figure in common"));
+    }
+
+    #[test]
+    fn only_seeds_that_both_sweeps_have_count() {
+        let (few, many) = (results("epidemic", &[0.1, 0.2]), results("epidemic", &[0.1, 0.2, 0.9]));
+        let made = compare(&few, &many, &Asked::Named(vec!["delivery_prob".into()])).unwrap();
+        let one = &made.differences[0];
+        assert_eq!(one.first, one.second, "the third seed does not count");
+        assert_eq!(left_out(&made, ["A", "B"]), ["left out 1 seed of B: A has no such one"]);
     }
 
     #[test]

@@ -308,6 +308,15 @@ impl ScenarioFile {
             Content::TheOne(layers) => {
                 let the_one::Read { runs, ignored, mut warnings } =
                     the_one::scenarios(layers, &self.catalogue)?;
+                if let Some(set) = ignored.iter().find(|key| {
+                    let is_foreign = key.meant.is_some() || !key.key.contains('.');
+                    is_foreign && matches!(key.place, Place::Set(_))
+                }) {
+                    let meant = set.meant.as_ref().map(|meant| format!("did you mean `{meant}`?"));
+                    let right =
+                        meant.unwrap_or_else(|| "set a key of The ONE, such as `Group.router`".to_owned());
+                    return set.place.refuse(format!("nothing reads {}", quoted(&set.key)), right);
+                }
                 if self.defaults {
                     let why = "as The ONE does; --no-defaults leaves it out";
                     warnings.insert(0, format!("{DEFAULTS} of the working directory is read first, {why}"));
@@ -348,7 +357,9 @@ impl ScenarioFile {
             sweep.add(&tree.place, &outcome, Limits::read(&toml_file::Section::open(&tree, "")?)?)?;
             Ok((choice.values, outcome))
         };
-        Points::new(choices.into_iter().map(read).collect::<Result<_>>()?)
+        let points = Points::new(choices.into_iter().map(read).collect::<Result<_>>()?)?;
+        let warnings = toml_file::Section::open(tree, "").map(|root| toml_file::without_effect(&root))?;
+        Ok(Points { warnings, ..points })
     }
 }
 

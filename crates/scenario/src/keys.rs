@@ -176,7 +176,7 @@ keys! {
         sample_every: TIME, "Time between samples of buffers and algorithms for the time series.";
         positions_every: TIME, "Time between the positions of nodes in a trace; a trace has none without it.";
         warmup: TIME, "Time that nodes move before the run starts.";
-        draws: Word(&["lightlag", "the_one"]), "Random draws of motion and traffic. With `the_one`, maps are read and vertices numbered as there, and what The ONE runs is run: nodes that never meet, messages that fit in no buffer.";
+        draws: Word(&["lightlag", "the_one"]), "Random draws of motion and traffic. With `the_one`, maps are read and vertices numbered as there, and what The ONE accepts is accepted: nodes that never meet, messages larger than every buffer.";
         rng_seed: Whole(-0x8000_0000, 0x7fff_ffff), "The ONE's `MovementModel.rngSeed`: its very run, where `seeds` is not given. Needs `draws = \"the_one\"`.";
         radios_connect: Flag, "Whether radios make contacts. Default: true.";
         contacts_fail: SHARE, "Probability that a contact does not take place.";

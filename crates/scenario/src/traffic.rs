@@ -250,10 +250,18 @@ fn pairs(source: &mut Source) -> Result<()> {
 
 fn bursts(source: &mut Source) -> Result<()> {
     let generator = source.generator;
+    // The ONE continues after the last destination where it is the source itself: to the host behind it, or, if destinations
+    // begin with host 0, to the next burst.
+    let last = generator.to.last().filter(|_| generator.draws == Draws::TheOne);
     while source.open() {
         for &from in &generator.from {
             for &to in generator.to.iter().filter(|&&to| to != from) {
                 source.create(from, to)?;
+            }
+            match generator.to.first() {
+                Some(0) if last == Some(&from) => break,
+                Some(_) if last == Some(&from) => source.create(from, from + 1)?,
+                _ => {}
             }
         }
         source.advance();
@@ -356,8 +364,12 @@ pub fn one_prefix(traffic: &[Traffic]) -> Option<&Traffic> {
     })
 }
 
-/// Whether a source could look for another destination for ever.
+/// Whether a source could look for another destination for ever. Where each node has one message, the one that would send to
+/// itself is skipped.
 pub fn only_meets_itself(generator: &Generator) -> bool {
+    if matches!(generator.shape, Shape::OneFromEach | Shape::OneToEach) {
+        return false;
+    }
     let single = generator.to.first().filter(|first| generator.to.iter().all(|to| to == *first));
     single.is_some_and(|to| generator.from.contains(to))
 }
@@ -482,6 +494,22 @@ mod tests {
         let few = Generator { from: vec![0, 1, 2], to: vec![0, 1, 2], ..generator("b") };
         let burst = run(&Generator { shape: Shape::Burst, ..few.clone() }, Seed::Own);
         assert_eq!(burst.iter().filter(|m| m.at == burst[0].at).count(), 6);
+        let pairs = |from: &[u32], to: &[u32]| {
+            let few =
+                Generator { from: from.to_vec(), to: to.to_vec(), shape: Shape::Burst, ..generator("b") };
+            let all = run(&few, Seed::Own);
+            let first: Vec<(u32, u32)> =
+                all.iter().filter(|m| m.at == all[0].at).map(|m| (m.from, m.to)).collect();
+            first
+        };
+        // As The ONE, whose destinations continue where the last of them is the source.
+        assert_eq!(pairs(&[2, 3], &[2, 3]), [(2, 3), (3, 2), (3, 4)]);
+        assert_eq!(pairs(&[0, 1, 2], &[0, 1]), [(0, 1), (1, 0)]);
+        let sink =
+            Generator { from: vec![0, 1, 2], to: vec![2], shape: Shape::OneFromEach, ..generator("s") };
+        let mut to_sink: Vec<(u32, u32)> = run(&sink, Seed::Own).iter().map(|m| (m.from, m.to)).collect();
+        to_sink.sort_unstable();
+        assert!(!only_meets_itself(&sink) && to_sink == [(0, 2), (1, 2)], "{to_sink:?}");
         let apart = Generator { from: vec![0, 1, 2], to: vec![7, 8], ..generator("b") };
         let mut froms: Vec<u32> = run(&Generator { shape: Shape::OneFromEach, ..apart.clone() }, Seed::Own)
             .iter()

@@ -2,7 +2,7 @@
 
 use crate::args::Compare;
 use crate::output::{Done, print};
-use lightlag_lab::compare::{Asked, Compared, by, compare as compare_results, terminal_table};
+use lightlag_lab::compare::{Asked, by, compare as compare_results, left_out, terminal_table};
 use lightlag_lab::results::Results;
 
 pub fn compare(options: &Compare) -> Done {
@@ -21,24 +21,30 @@ pub fn compare(options: &Compare) -> Done {
         _ => return Err("compare: name a second folder, or an axis with --by, and not both".into()),
     };
     let compared = compared.map_err(|error| format!("{places}: {error}"))?;
-    tell_alone(&compared, &options.names());
+    let heads = options.heads(&first);
+    let heads = [heads[0].as_str(), heads[1].as_str()];
+    left_out(&compared, heads).iter().for_each(|line| eprintln!("{line}"));
     if options.json {
         print(&(serde_json::to_string_pretty(&compared)? + "\n"))?;
     } else {
-        print(&(terminal_table(&compared) + "\n"))?;
+        print(&(terminal_table(&compared, heads) + "\n"))?;
     }
     Ok(())
 }
 
-fn tell_alone(compared: &Compared, names: &[String]) {
-    let [first, second] = names else { return };
-    let sides = [(compared.only_first, first, second), (compared.only_second, second, first)];
-    for (count, of, other) in sides.into_iter().filter(|side| side.0 > 0) {
-        eprintln!("left out {count} points of {of}, as {other} has none like them");
-    }
-}
-
 impl Compare {
+    /// What stands above the figures of both sides: the folders, or the value that others are compared with.
+    fn heads(&self, first: &Results) -> [String; 2] {
+        match (&self.by, &self.second) {
+            (Some(axis), _) => {
+                let base = first.rows.iter().find_map(|row| row.value(axis)).map(str::to_owned);
+                let base = self.base.clone().or(base).unwrap_or_default();
+                [format!("{axis}={base}"), "the other".to_owned()]
+            }
+            (None, Some(second)) => [&self.first, second].map(|path| path.display().to_string()),
+            (None, None) => [self.first.display().to_string(), String::new()],
+        }
+    }
     /// The folders, as they are named in messages.
     fn names(&self) -> Vec<String> {
         [Some(&self.first), self.second.as_ref()]

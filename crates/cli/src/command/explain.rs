@@ -27,6 +27,7 @@ pub fn explain(options: &Explain) -> Done {
 /// What is asked; `named` finds the number of a bundle that is given by name.
 fn asked(options: &Explain, named: impl FnOnce(&str) -> Result<u32, Failure>) -> Result<Asked, Failure> {
     Ok(match (&options.bundle, options.lost, options.why) {
+        (Some(id), ..) if options.all => Asked::AllCopies(id.parse().or_else(|_| named(id))?),
         (Some(id), ..) => Asked::Bundle(id.parse().or_else(|_| named(id))?),
         (None, true, _) => Asked::Lost,
         (None, false, true) => Asked::Why,

@@ -43,11 +43,12 @@ fn contacts() -> Vec<(Kind, Story)> {
 fn links() -> Vec<(Kind, Story)> {
     let two = at_b().then(9.0, Record::Created(Bundle { expires: at(200.0), ..bundle(9.0, N) }));
     let overlap = two.with(|rules| rules.radio = Radio::Direction).start(10.0, A, B, M).start(10.5, A, B, N);
-    let overlap = overlap.sent(11.0, A, B, M).abort(11.5, A, B, N).refuse(16.0, A, B, M, 10.0);
+    let overlap =
+        overlap.sent(11.0, A, B, M).abort(11.5, A, B, N).down(11.5, A, B).refuse(16.0, A, B, M, 10.0);
     let both = at_b().up(9.0, B, C).start(10.0, A, B, M).start(10.5, B, C, M);
-    let both = both.abort(10.6, A, B, M).abort(10.7, B, C, M);
+    let both = both.abort(10.6, A, B, M).down(10.6, A, B).abort(10.7, B, C, M).down(10.7, B, C);
     vec![
-        (Kind::NoCopy, over(at_b().up(9.0, B, C).start(9.0, C, B, M).abort(9.5, C, B, M))),
+        (Kind::NoCopy, over(at_b().up(9.0, B, C).start(9.0, C, B, M).abort(9.5, C, B, M).down(9.5, C, B))),
         (Kind::Overlap, over(overlap)),
         (Kind::RadioBusy, over(both)),
         (Kind::OverRate, over(at_b().start(9.0, A, B, M).sent(9.9, A, B, M).refuse(14.9, A, B, M, 9.0))),
@@ -61,12 +62,18 @@ fn arrivals() -> Vec<(Kind, Story)> {
     vec![
         (Kind::NeverStarted, over(at_b().refuse(9.0, A, B, M, 2.0))),
         (Kind::NeverStarted, over(at_b().sent(9.0, A, B, M))),
-        (Kind::NeverSent, over(again.refuse(9.5, A, B, M, 9.0).abort(9.6, A, B, M))),
+        (Kind::NeverSent, over(again.refuse(9.5, A, B, M, 9.0).abort(9.6, A, B, M).down(9.6, A, B))),
         (Kind::FasterThanLight, over(sent.clone().refuse(14.9, A, B, M, 9.0))),
         (Kind::WrongStart, over(sent.clone().refuse(15.0, A, B, M, 8.0))),
         (Kind::NeverArrived, over(sent)),
+        (Kind::AbortedAlone, over(aborted_alone())),
         (Kind::SentAfterDrop, dropped_then_delivered()),
     ]
+}
+
+/// A transfer is cut off half a second before its contact ends.
+fn aborted_alone() -> Story {
+    at_b().start(9.0, A, B, M).abort(9.5, A, B, M).down(9.6, A, B)
 }
 
 /// B drops its copy, and yet C gets it from there.
@@ -123,12 +130,19 @@ fn deletions() -> Vec<(Kind, Story)> {
     let kept = at_b().gone(80.0, B, M, Expired, 8.0);
     vec![
         (Kind::NothingToDelete, over(at_b().gone(9.0, C, M, Overflow, 1.0))),
-        (Kind::DeletedWhileSent, at_a_only(sending.abort(10.6, B, C, M))),
+        (Kind::DeletedWhileSent, at_a_only(sending.abort(10.6, B, C, M).down(10.6, B, C))),
         (Kind::WrongReception, at_a_only(at_b().gone(9.0, B, M, Overflow, 7.0))),
         (Kind::ExpiredEarly, at_a_only(at_b().gone(79.0, B, M, Expired, 8.0))),
         (Kind::Outlived, kept.clone().end()),
         (Kind::Outlived, kept.clone().gone(81.0, A, M, Expired, 1.0).end()),
-        (Kind::Outlived, kept.start(90.0, A, B, M).abort(91.0, A, B, M).gone(91.0, A, M, Expired, 1.0).end()),
+        (
+            Kind::Outlived,
+            kept.start(90.0, A, B, M)
+                .abort(91.0, A, B, M)
+                .down(91.0, A, B)
+                .gone(91.0, A, M, Expired, 1.0)
+                .end(),
+        ),
         (Kind::AcknowledgedUndelivered, at_a_only(at_b().gone(9.0, B, M, Acknowledged, 8.0))),
         (Kind::HandedToNobody, alone.gone(9.0, A, M, HandedOver, 1.0).end()),
     ]

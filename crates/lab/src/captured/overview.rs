@@ -37,7 +37,9 @@ fn columns<'a>() -> [Column<Direction<'a>>; 14] {
         ("RTT min", |one| known(one.half.rtt_ms.map(|rtt| number(rtt.min)))),
         ("avg", |one| known(one.half.rtt_ms.map(|rtt| number(rtt.avg)))),
         ("max (ms)", |one| known(one.half.rtt_ms.map(|rtt| number(rtt.max)))),
-        ("outstanding", |one| known(one.half.outstanding.map(|all| format!("{} / {}", all.median, all.max)))),
+        ("outstanding (median / most)", |one| {
+            known(one.half.outstanding.map(|all| format!("{} / {}", all.median, all.max)))
+        }),
         ("pauses", |one| one.half.pauses.count.to_string()),
     ]
 }

@@ -185,7 +185,7 @@ impl Counter {
     /// That there are no bundles.
     pub fn explain(&self, asked: Asked) -> Result<Explanation, String> {
         let text = match asked {
-            Asked::Bundle(_) => {
+            Asked::Bundle(_) | Asked::AllCopies(_) => {
                 return Err(
                     "the run has no bundles; leave --bundle out: --lost and --why count packets".to_owned()
                 );

@@ -10,19 +10,70 @@ use lightlag_protocols::time::Instant;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Something that happened to a bundle.
+pub struct Step {
+    pub at: Instant,
+    pub text: String,
+    /// Where.
+    nodes: [NodeId; 2],
+}
+
+/// Steps that are shown unless all are asked for: under flooding there are thousands.
+const STEPS_SHOWN: usize = 40;
+
+/// Of many steps those of the copy that was delivered first, or else the first and the last ones, and how many are skipped
+/// before each and at the end.
+pub fn shown<'a>(one: &Judged, steps: &'a [Step], path: &[NodeId]) -> Vec<(usize, Option<&'a Step>)> {
+    let delivered = one.fact.delivered.map(|delivery| delivery.at);
+    let many = steps.len() > STEPS_SHOWN;
+    let counts = |(at, step): (usize, &Step)| match delivered {
+        _ if !many => true,
+        Some(end) => step.at <= end && step.nodes.iter().all(|node| path.contains(node)),
+        None => at < STEPS_SHOWN / 2 || at + STEPS_SHOWN / 2 >= steps.len(),
+    };
+    let mut shown = Vec::new();
+    let mut left_out = 0;
+    for (at, step) in steps.iter().enumerate() {
+        if counts((at, step)) {
+            shown.push((std::mem::take(&mut left_out), Some(step)));
+        } else {
+            left_out += 1;
+        }
+    }
+    shown.push((left_out, None));
+    shown
+}
+
 /// What happened, a sentence each.
-pub fn sentences(run: &Collector, records: &[(Instant, Record)]) -> Vec<(Instant, String)> {
+pub fn steps(run: &Collector, records: &[(Instant, Record)]) -> Vec<Step> {
     // The last bit of a copy has left at that time, and has not arrived yet.
     let mut sent: BTreeMap<(NodeId, NodeId), Instant> = BTreeMap::new();
     let mut all = Vec::new();
+    if let Some((now, Record::Created(bundle) | Record::Rejected(bundle))) = records.first()
+        && *now > bundle.created
+    {
+        let source = run.node(bundle.source);
+        let text = format!("{source} creates it and has no room to store it: it waits");
+        all.push(Step { at: bundle.created, text, nodes: [bundle.source; 2] });
+    }
     for (now, record) in records {
         if let Record::Sent { from, to, .. } = *record {
             sent.insert((from, to), *now);
         }
         let left = arrived(record).and_then(|link| sent.remove(&link));
-        all.extend(sentence(run, *now, record, left).map(|text| (*now, text)));
+        let step = |text| Step { at: *now, text, nodes: nodes_of(record).unwrap_or_default() };
+        all.extend(sentence(run, *now, record, left).map(step));
     }
     all
+}
+
+fn nodes_of(record: &Record) -> Option<[NodeId; 2]> {
+    match *record {
+        Record::Created(bundle) | Record::Rejected(bundle) => Some([bundle.source; 2]),
+        Record::Started { from, to, .. } | Record::Aborted { from, to, .. } => Some([from, to]),
+        Record::Gone { node, .. } => Some([node; 2]),
+        _ => arrived(record).map(|(from, to)| [from, to]),
+    }
 }
 
 /// Where a copy came from and to.
@@ -42,6 +93,10 @@ fn sentence(run: &Collector, now: Instant, record: &Record, left: Option<Instant
         left.filter(|left| *left < now).map(|left| format!(" after {} on the link", span(now - left)));
     let flight = flight.unwrap_or_default();
     Some(match *record {
+        Record::Created(bundle) if now > bundle.created => {
+            let waited = span(now - bundle.created);
+            format!("{} has room for it now, after {waited}, and stores it", name(bundle.source))
+        }
         Record::Created(bundle) => format!("{} creates and stores it", name(bundle.source)),
         Record::Rejected(bundle) if now > bundle.created => {
             format!("{} gives it up: there was never room to store it", name(bundle.source))
@@ -164,6 +219,10 @@ fn reason(run: &Collector, one: &Judged) -> String {
         Fate::Waited => "it waited at its source for room that never came".to_owned(),
         Fate::NoContact => "its source met no other node while it lived".to_owned(),
         Fate::NoPath => "no sequence of contacts led to its destination in time".to_owned(),
+        Fate::RunEnded => {
+            "no sequence of contacts led to its destination before the run ended, which it outlives"
+                .to_owned()
+        }
         Fate::ContactsTooShort => "the contacts to its destination were too short for its size".to_owned(),
         Fate::Dropped => format!("its last copy was deleted by {at_last}, as there was no room"),
         Fate::Expired => format!("its lifetime ended, and with it the last copy, at {at_last}"),
@@ -265,11 +324,11 @@ fn held(copies: i64) -> String {
 }
 
 /// The life in JSON; times are in seconds.
-pub fn json(run: &Collector, one: &Judged, path: &[NodeId], events: &[(Instant, String)]) -> Value {
+pub fn json(run: &Collector, one: &Judged, path: &[NodeId], steps: &[Step]) -> Value {
     let Judged { fact, fate } = one;
     let bundle = &fact.bundle;
     let names: Vec<String> = path.iter().map(|node| run.node(*node)).collect();
-    let event = |(at, text): &(Instant, String)| json!({"at_s": at.as_secs_f64(), "text": text});
+    let event = |step: &Step| json!({"at_s": step.at.as_secs_f64(), "text": step.text});
     json!({
         "bundle": bundle.id.0,
         "fate": fate.name(),
@@ -285,6 +344,6 @@ pub fn json(run: &Collector, one: &Judged, path: &[NodeId], events: &[(Instant, 
         "transfers_begun": fact.started,
         "transfers_cut_off": fact.aborted,
         "transfers_refused": fact.refused,
-        "events": events.iter().map(event).collect::<Vec<_>>(),
+        "events": steps.iter().map(event).collect::<Vec<_>>(),
     })
 }

@@ -15,6 +15,7 @@ pub enum Fate {
     NoContact,
     NoPath,
     ContactsTooShort,
+    RunEnded,
     Dropped,
     Expired,
     Refused,
@@ -24,7 +25,7 @@ pub enum Fate {
 }
 
 /// All fates, with their names in JSON and what became of bundles that have them.
-pub const FATES: [(Fate, &str, &str); 13] = [
+pub const FATES: [(Fate, &str, &str); 14] = [
     (Fate::Delivered, "delivered", "delivered"),
     (Fate::TooLarge, "too_large", "larger than the buffer of their source"),
     (Fate::NoRoom, "no_room", "not stored: the buffer of their source was full"),
@@ -35,6 +36,11 @@ pub const FATES: [(Fate, &str, &str); 13] = [
         Fate::ContactsTooShort,
         "contacts_too_short",
         "unreachable: contacts to their destination were too short for their size",
+    ),
+    (
+        Fate::RunEnded,
+        "run_ended",
+        "unreachable before the run ended, which they outlive: no contacts led to their destination yet",
     ),
     (Fate::Dropped, "dropped", "deleted for lack of room, to the last copy"),
     (Fate::Expired, "expired", "expired: their lifetime ended before a copy arrived"),
@@ -55,7 +61,7 @@ impl Fate {
     }
     /// Whether no router and no mechanism could have delivered the bundle.
     pub fn is_unreachable(self) -> bool {
-        matches!(self, Self::NoContact | Self::NoPath | Self::ContactsTooShort)
+        matches!(self, Self::NoContact | Self::NoPath | Self::ContactsTooShort | Self::RunEnded)
     }
 }
 
@@ -98,6 +104,7 @@ fn fate(run: &Collector, fact: &Fact, paths: &mut Paths) -> Fate {
         return rejection(run, fact, at);
     }
     match paths.of(&fact.bundle) {
+        Path::NoContact | Path::Missing if fact.bundle.expires > run.end => return Fate::RunEnded,
         Path::NoContact => return Fate::NoContact,
         Path::Missing => return Fate::NoPath,
         Path::TooShort => return Fate::ContactsTooShort,

@@ -35,8 +35,10 @@ pub enum Asked {
     Lost,
     /// The figures behind each cause.
     Why,
-    /// The life of the bundle of this number.
+    /// The life of the bundle of this number; of many steps, those of the copy that arrived first, or the first and last.
     Bundle(u32),
+    /// The life of the bundle of this number, with all its copies.
+    AllCopies(u32),
 }
 
 /// An explanation, for people and for programs.
@@ -59,7 +61,8 @@ fn explain(run: &Collector, asked: Asked) -> Result<Explanation, String> {
         Asked::Summary => summary(run, &fates, &measured),
         Asked::Lost => lost(run, &fates),
         Asked::Why => why(run, &fates, &measured),
-        Asked::Bundle(id) => bundle(run, &fates, BundleId(id))?,
+        Asked::Bundle(id) => bundle(run, &fates, BundleId(id), false)?,
+        Asked::AllCopies(id) => bundle(run, &fates, BundleId(id), true)?,
     })
 }
 
@@ -82,9 +85,13 @@ fn main_cause(run: &Collector, fates: &Fates) -> Option<String> {
     let causes = fates.counts();
     let most = causes.iter().filter(|(fate, _)| *fate != Fate::Delivered);
     let (fate, number) = most.max_by_key(|(fate, count)| (*count, std::cmp::Reverse(*fate)))?;
-    let worst = groups::by_node(run, fates);
-    let worst = worst.first().filter(|node| matches!(fate, Fate::Dropped | Fate::NoRoom) && node.lost > 0);
-    let place = worst.map_or_else(String::new, |node| format!(", most of them at {}", node.name));
+    let nodes = groups::by_node(run, fates);
+    let nodes: Vec<_> = nodes.iter().filter(|node| node.lost > 0).collect();
+    let place = match nodes.first().filter(|_| matches!(fate, Fate::Dropped | Fate::NoRoom)) {
+        None => String::new(),
+        Some(worst) if 2 * worst.lost > *number => format!(", most of them at {}", worst.name),
+        Some(worst) => format!(", at {} nodes, {} of them at {}", nodes.len(), worst.lost, worst.name),
+    };
     Some(format!("Of the {lost} others, {number} were {}{place}.", predicate(*fate)))
 }
 
@@ -97,6 +104,7 @@ fn predicate(fate: Fate) -> &'static str {
         Fate::ContactsTooShort => {
             "unreachable, as contacts to their destination were too short for their size"
         }
+        Fate::RunEnded => "unreachable before the run ended, which they outlive",
         Fate::Expired => "lost when their lifetime ended before a copy arrived",
         Fate::NoRoom => "not stored, as the buffer of their source was full",
         other => other.about(),
@@ -208,7 +216,7 @@ fn why(run: &Collector, fates: &Fates, measured: &Measured) -> Explanation {
     Explanation { text: text + &limits(fates), json }
 }
 
-fn bundle(run: &Collector, fates: &Fates, id: BundleId) -> Result<Explanation, String> {
+fn bundle(run: &Collector, fates: &Fates, id: BundleId, all_copies: bool) -> Result<Explanation, String> {
     let found = fates.all.binary_search_by_key(&id, |one| one.fact.bundle.id);
     let (Ok(at), Some((_, records))) = (found, &run.life) else {
         return Err(match (fates.all.first(), fates.all.last()) {
@@ -221,15 +229,27 @@ fn bundle(run: &Collector, fates: &Fates, id: BundleId) -> Result<Explanation, S
     };
     let one: &Judged = &fates.all[at];
     let path = life::path(one.fact, records);
-    let events = life::sentences(run, records);
+    let steps = life::steps(run, records);
     let chances = life::chances(run, one, records);
     let mut text = life::answer(run, one, &path) + "\n" + &lifetime(one);
     if let Some((sentence, _)) = &chances {
         text += &format!("{sentence}\n");
     }
     text += "\n";
-    events.iter().for_each(|(at, sentence)| text += &format!("{}  {sentence}.\n", words::clock(*at)));
-    let mut json = life::json(run, one, &path, &events);
+    let shown = if all_copies {
+        steps.iter().map(|step| (0, Some(step))).collect()
+    } else {
+        life::shown(one, &steps, &path)
+    };
+    for (left_out, step) in shown {
+        if left_out > 0 {
+            text += &format!("            ({left_out} steps of other copies; --all shows them)\n");
+        }
+        if let Some(step) = step {
+            text += &format!("{}  {}.\n", words::clock(step.at), step.text);
+        }
+    }
+    let mut json = life::json(run, one, &path, &steps);
     json["last_copy"] = chances.map(|(_, facts)| facts).into();
     Ok(Explanation { text, json })
 }

@@ -11,12 +11,17 @@ use lightlag_worlds::messages::Setup;
 pub type Figure<'a> = &'a dyn Fn(&str) -> u64;
 
 /// Of a run of bundles, of which those count that are created from `counts_from` on. Nothing if some were delivered.
-pub fn bundles(setup: &Setup, counts_from: Instant, figure: Figure) -> Option<String> {
+///
+/// `some_fail`: the scenario lets contacts fail or nodes vanish.
+pub fn bundles(setup: &Setup, counts_from: Instant, some_fail: bool, figure: Figure) -> Option<String> {
     if figure("delivered") > 0 {
         return None;
     }
     Some(match figure("created") {
         0 => format!("no bundle was created: {}", none_created(setup, counts_from)),
+        created if some_fail && setup.contacts.list.is_empty() => {
+            format!("0 of {created} delivered: no contact took place (`contacts_fail`, `nodes_vanish`)")
+        }
         created => format!("0 of {created} delivered: {}", none_delivered(setup, counts_from, figure)),
     })
 }

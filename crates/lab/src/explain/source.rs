@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 fn collector(asked: Asked) -> Collector {
     Collector::with_life(match asked {
-        Asked::Bundle(id) => Some(BundleId(id)),
+        Asked::Bundle(id) | Asked::AllCopies(id) => Some(BundleId(id)),
         _ => None,
     })
 }

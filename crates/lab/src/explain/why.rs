@@ -109,6 +109,10 @@ fn evidence(run: &Collector, fate: Fate, of: &[&Judged], measured: &Measured) ->
             places("Destinations", run, of, |fact| Some(fact.bundle.destination))
                 + " No router and no mechanism can deliver them; `lightlag bound` gives the most that can be."
         }
+        Fate::RunEnded => {
+            places("Destinations", run, of, |fact| Some(fact.bundle.destination))
+                + " A longer run would show whether contacts lead there in time."
+        }
         Fate::ContactsTooShort => measured.contacts_text(),
         Fate::Dropped => dropped(run, of, measured),
         Fate::Expired => expired(of, measured),

@@ -47,6 +47,10 @@ fn plan_readers(results: &Results) -> Option<String> {
         let mut names: Vec<&str> = readers.iter().filter_map(|row| row.value(column)).collect();
         names.sort_unstable();
         names.dedup();
+        // A name reads the plan if it does so beside whatever else varies.
+        names.retain(|name| {
+            results.rows.iter().filter(|row| row.value(column) == Some(*name)).all(|row| reads(&row))
+        });
         (!names.is_empty()).then(|| format!("{column} {}", names.join(", ")))
     };
     let names: Vec<String> = ["router", "mechanism"].into_iter().filter_map(of).collect();

@@ -29,6 +29,11 @@ pub fn counts_from(network: &BundleNetwork) -> Instant {
     Instant::ZERO + network.measure_from
 }
 
+/// Whether contacts may fail or nodes vanish.
+pub fn some_fail(network: &BundleNetwork) -> bool {
+    network.failures.contacts > 0.0 || network.failures.nodes > 0.0
+}
+
 impl<'s> World for Bundles<'s> {
     type Setup = (messages::Setup, Seeded<'s>);
     type Judge = Judge;
@@ -76,7 +81,7 @@ impl<'s> World for Bundles<'s> {
             summary.sim_time = the_one::shows_at_end(network.rules.tick, network.head.until());
         }
         let mut figures = Figures::from(summary);
-        figures.why = nothing::bundles(setup, counts_from(network), &figures.counts());
+        figures.why = nothing::bundles(setup, counts_from(network), some_fail(network), &figures.counts());
         let texts = extras.reports.into_iter().map(|(report, path)| (path, report.text()));
         let outcome =
             Outcome { figures, reports: texts.collect(), series: extras.series, ..Outcome::default() };
@@ -152,7 +157,6 @@ fn the_one_reports(network: &BundleNetwork, seeded: &Seeded) -> Result<Vec<(the_
             reported_nodes: list("nodes").map(|nodes| nodes.filter_map(|node| node.parse().ok()).collect()),
             hosts: text("nrofHosts").and_then(|count| count.parse().ok()).unwrap_or(defaults.hosts),
             tick: network.rules.tick,
-            ttl_minutes: None,
             nodes: nodes.clone(),
             bundles: bundles.clone(),
         };

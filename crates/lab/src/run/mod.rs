@@ -25,6 +25,7 @@ use std::sync::{Arc, Mutex};
 use trace::TraceFile;
 
 pub(crate) use bundles::counts_from;
+use bundles::some_fail;
 pub use progress::Progress;
 
 /// Outputs of a run besides its figures.
@@ -148,7 +149,7 @@ pub fn why_nothing(
             // It ran: neither its traffic nor its contacts can be wrong.
             let seeded = network.seeded(seed).ok()?;
             let setup = seeded.setup(cache.get(&seeded).ok()?);
-            nothing::bundles(&setup, counts_from(network), figure)
+            nothing::bundles(&setup, counts_from(network), some_fail(network), figure)
         }
         Scenario::Packets(_) => nothing::packets(figure),
         Scenario::Names(_) => nothing::names(figure),

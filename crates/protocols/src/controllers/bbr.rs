@@ -45,6 +45,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             cycle_at: Instant::ZERO,
             window: parameters.number("initial_window") * flow.segment.0 as f64,
             before_probe: 0.0,
+            probe_began: Instant::ZERO,
             probe_ends: None,
             in_flight: 0,
             conserves: false,
@@ -81,6 +82,7 @@ struct Bbr {
     cycle_at: Instant,
     window: f64,
     before_probe: f64,
+    probe_began: Instant,
     probe_ends: Option<Instant>,
     in_flight: u64,
     /// After a timeout, until the next round: sends only as much as is acknowledged.
@@ -156,6 +158,7 @@ impl Bbr {
         if expired && self.phase != Phase::ProbeRtt && self.rate().is_some() {
             self.phase = Phase::ProbeRtt;
             self.before_probe = self.window;
+            self.probe_began = now;
             self.probe_ends = None;
         }
     }
@@ -176,8 +179,10 @@ impl Bbr {
                 }
             }
             Phase::ProbeRtt => {
+                // A transport may have a least window that is larger.
+                let late = self.rtt_min.is_some_and(|rtt| ack.now - self.probe_began > rtt + rtt);
                 let low = ack.in_flight.0 as f64 <= SEGMENTS_MIN * self.segment;
-                if low && self.probe_ends.is_none() {
+                if (low || late) && self.probe_ends.is_none() {
                     self.probe_ends = Some(ack.now + PROBE_RTT);
                 }
                 if self.probe_ends.is_some_and(|ends| ends <= ack.now) {

@@ -204,10 +204,13 @@ impl<'s> Run<'s> {
                 class.speed = class.speed.max(mover.speed);
                 class.legs_per_s = class.legs_per_s.max(mover.legs_per_s);
                 class.area = [class.area[0].max(area[0]), class.area[1].max(area[1])];
-                // Groups that keep to a corner of the world meet each other more often.
-                class.least_area = class.least_area.min(area[0] * area[1]);
-                class.crowding = class.crowding.max(mover.crowding);
-                class.approach = class.approach.max(mover.speed * mover.crowding);
+                class.parts.push(Part {
+                    count: mover.count,
+                    area_m2: (area[0] * area[1]).max(1e-12),
+                    crowding: mover.crowding,
+                    approach: mover.speed * mover.crowding,
+                    legs_per_s: mover.legs_per_s,
+                });
                 class.spans = class.spans.max(radio.activity.spans(self.scenario.head.duration));
                 class.by_distance |= !radio.rates.is_empty();
                 class.moving += mover.count * mover.legs_per_s;
@@ -226,7 +229,7 @@ impl<'s> Run<'s> {
             let side = class.side();
             let [width, height] = class.area;
             let cells = (width / side).ceil().max(1.0) * (height / side).ceil().max(1.0);
-            let around = class.count * (9.0 / cells).min(1.0) * (class.area_m2() / class.least()).min(cells);
+            let around = class.count * (9.0 / cells).min(1.0) * class.spread().min(cells);
             // A border for each side walked, along two axes.
             let crossed = if cells <= 1.0 { 0.0 } else { class.travelled * 1.5 / side * self.lasts_s };
             moves += crossed;
@@ -238,28 +241,28 @@ impl<'s> Run<'s> {
     fn contacts(&self) -> Meetings {
         let mut all = Meetings::default();
         for class in self.classes() {
-            let pairs = class.count * (class.count - 1.0).max(0.0) / 2.0;
-            let near = (class.crowding * PI * class.range_m * class.range_m / class.least()).min(1.0);
             let [width, height] = class.area;
             let always = class.range_m >= width.hypot(height);
-            // A moving node sweeps a strip of twice the range; both may move.
-            let per_s = 4.0 * class.range_m * class.approach / class.least();
-            // Two legs have one contact at most; a contact lasts for a tick at least.
-            let most = (2.0 * class.legs_per_s).min(if self.tick_s > 0.0 {
-                1.0 / self.tick_s
-            } else {
-                f64::INFINITY
-            });
-            let again = if always { 0.0 } else { per_s.min(most) * self.lasts_s };
-            let begun = if always { 1.0 } else { (2.0 * near).min(1.0) };
-            let up = pairs * begun.max(near);
-            // A contact is cut where either radio switches.
             let ticks = if self.tick_s > 0.0 { self.lasts_s / self.tick_s } else { f64::INFINITY };
-            let count = pairs * (begun + again) + up * (2.0 * class.spans).min(ticks);
+            let (mut count, mut up, mut close) = (0.0, 0.0, 0.0);
+            for (pairs, both) in class.pairs() {
+                let near = (both.crowding * PI * class.range_m * class.range_m / both.area_m2).min(1.0);
+                // A moving node sweeps a strip of twice the range; both may move.
+                let per_s = 4.0 * class.range_m * both.approach / both.area_m2;
+                // Two legs have one contact at most; a contact lasts for a tick at least.
+                let most = (2.0 * both.legs_per_s).min(ticks / self.lasts_s);
+                let again = if always { 0.0 } else { per_s.min(most) * self.lasts_s };
+                let begun = if always { 1.0 } else { (2.0 * near).min(1.0) };
+                let begun_up = pairs * begun.max(near);
+                up += begun_up;
+                close += pairs * near;
+                // A contact is cut where either radio switches.
+                count += pairs * (begun + again) + begun_up * (2.0 * class.spans).min(ticks);
+            }
             all.count += count;
             all.spans += class.count * class.spans;
             if class.by_distance {
-                all.rates += class.rate_changes(count, pairs * near, self.lasts_s);
+                all.rates += class.rate_changes(count, close, self.lasts_s);
             }
             all.simultaneous += up;
             let busy = match self.scenario.rules.radio {
@@ -383,6 +386,7 @@ impl<'s> Run<'s> {
     }
 }
 
+#[derive(Default)]
 struct Class {
     count: f64,
     range_m: f64,
@@ -390,49 +394,52 @@ struct Class {
     speed: f64,
     legs_per_s: f64,
     area: [f64; 2],
-    least_area: f64,
     moving: f64,
     travelled: f64,
-    /// How much more often nodes meet than they would if they were spread evenly.
-    crowding: f64,
-    /// The speed of nodes that are spread evenly and meet as often.
-    approach: f64,
+    /// Its groups.
+    parts: Vec<Part>,
     /// Times when the radio of a node is on.
     spans: f64,
     /// Whether rates depend on the distance.
     by_distance: bool,
 }
 
-impl Default for Class {
-    fn default() -> Self {
-        let (area, least_area) = ([0.0; 2], f64::INFINITY);
-        let (count, range_m, bytes_per_s, speed) = (0.0, 0.0, 0.0, 0.0);
-        let (legs_per_s, moving, travelled) = (0.0, 0.0, 0.0);
-        let (crowding, approach, spans, by_distance) = (1.0, 0.0, 0.0, false);
-        Self {
-            count,
-            range_m,
-            bytes_per_s,
-            speed,
-            legs_per_s,
-            area,
-            least_area,
-            moving,
-            travelled,
-            crowding,
-            approach,
-            spans,
-            by_distance,
-        }
-    }
+/// Nodes of a group, or of two of which one meets the other.
+#[derive(Clone, Copy)]
+struct Part {
+    count: f64,
+    area_m2: f64,
+    /// How much more often nodes meet than they would if they were spread evenly.
+    crowding: f64,
+    /// The speed of nodes that are spread evenly and meet as often.
+    approach: f64,
+    legs_per_s: f64,
 }
 
 impl Class {
-    fn area_m2(&self) -> f64 {
-        (self.area[0] * self.area[1]).max(1e-12)
+    /// The whole area, in areas of the group with the smallest.
+    fn spread(&self) -> f64 {
+        let least = self.parts.iter().map(|part| part.area_m2).fold(f64::INFINITY, f64::min);
+        ((self.area[0] * self.area[1]).max(1e-12) / least).max(1.0)
     }
-    fn least(&self) -> f64 {
-        self.least_area.clamp(1e-12, self.area_m2())
+    /// How many pairs of nodes there are within each group and between two, and how they move. Nodes of a corner of the world
+    /// meet each other more often than those that pass.
+    fn pairs(&self) -> impl Iterator<Item = (f64, Part)> {
+        let within = |part: &Part| (part.count * (part.count - 1.0).max(0.0) / 2.0, *part);
+        let between = move |(at, one): (usize, &Part)| {
+            let one = *one;
+            self.parts[at + 1..].iter().map(move |other| {
+                let both = Part {
+                    count: one.count + other.count,
+                    area_m2: one.area_m2.max(other.area_m2),
+                    crowding: one.crowding.max(other.crowding),
+                    approach: one.approach.max(other.approach),
+                    legs_per_s: one.legs_per_s.max(other.legs_per_s),
+                };
+                (one.count * other.count, both)
+            })
+        };
+        self.parts.iter().map(within).chain(self.parts.iter().enumerate().flat_map(between))
     }
     /// Changes of the rates of `count` contacts, of which `up` are up on average: one for each band that two nodes cross
     /// as they approach and leave each other, at about the speed of one, and on a straight line twice the bands at most.

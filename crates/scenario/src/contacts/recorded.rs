@@ -249,7 +249,7 @@ impl Tally {
         add(self.unknown, format!("dropped, with {} devices that are no nodes", self.external));
         add(self.with_itself, "dropped, of a node with itself".to_owned());
         let source =
-            if self.is_estimated { "the scan interval that the file shows" } else { "by `sighting`" };
+            if self.is_estimated { "the scan interval as estimated from the file" } else { "by `sighting`" };
         let lasts = self.lasts.as_secs_f64();
         add(self.extended, format!("without a duration last {lasts} s, {source}"));
         add(self.joined, "joined with others of their pair".to_owned());
@@ -262,12 +262,17 @@ impl Tally {
         } else {
             String::new()
         };
+        let longest = told.iter().map(|contact| contact.end - contact.start).max().unwrap_or_default();
+        let longest = match longest.as_secs_f64() / 86_400.0 {
+            ..=1.0 => String::new(),
+            days => format!(", the longest of {days:.1} days"),
+        };
         format!(
-            "{}: {}: {} contacts of {} nodes{start}",
+            "{}: {}: {} of {}{longest}{start}",
             trace.name(),
             parts.join("; "),
-            told.len(),
-            nodes.len()
+            counted(told.len(), "contact"),
+            counted(nodes.len(), "node")
         )
     }
 }
@@ -368,7 +373,7 @@ mod tests {
         );
         let (told, line) = read(text, Recorded::Intervals, &taken(Ids::Named, None), false).unwrap();
         assert_eq!(told[0], [10, 130, 0, 1], "the lower quartile of 120 s and 125 s");
-        assert!(line.contains("last 120 s, the scan interval that the file shows"), "{line}");
+        assert!(line.contains("last 120 s, the scan interval as estimated from the file"), "{line}");
     }
 
     #[test]

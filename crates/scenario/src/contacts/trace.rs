@@ -144,7 +144,11 @@ fn instant(word: &str, unit: Duration, place: impl FnOnce() -> Place) -> Result<
     let number = nanos.map(Instant::from_nanos).filter(|at| *at <= most).or_else(fraction);
     number.or_else(|| date_time(word)).ok_or_else(|| {
         let what = format!("{} is no time", quoted(word));
-        Error::new(&place(), what, TIMES)
+        // 1e12 ms are in the year 2001.
+        let is_ms =
+            unit == Duration::from_secs(1) && word.parse().is_ok_and(|n: f64| (1e11..1e13).contains(&n));
+        let hint = if is_ms { "; it looks like milliseconds: `unit = \"1 ms\"`" } else { "" };
+        Error::new(&place(), what, format!("{TIMES}{hint}"))
     })
 }
 
@@ -311,7 +315,7 @@ impl<'a> Reader<'a, '_> {
         let columns = self.columns;
         if row.len() < columns.least {
             let what = format!("the line has {} columns of {}", row.len(), columns.least);
-            return self.place(line).refuse(what, "see to `columns`");
+            return self.place(line).refuse(what, "set `columns`");
         }
         let line_of_all = self.lines_before.saturating_add(line);
         let start = self.when(line, row, columns.when)?;
@@ -328,7 +332,13 @@ impl<'a> Reader<'a, '_> {
             _ => start,
         };
         if end < start {
-            check_order(start, end, &self.place(line))?;
+            check_order(start, end, &self.place(line)).map_err(|error| {
+                let right = format!(
+                    "{}; if that is a duration: `columns = \"a b start duration\"`, with `-` for a column that is not read",
+                    error.right
+                );
+                Error { right, ..error }
+            })?;
         }
         let (a, b) = (self.device(row, columns.first), self.device(row, Some(columns.second)));
         self.check_count(self.trace.meetings.len(), line)?;
@@ -341,7 +351,7 @@ impl<'a> Reader<'a, '_> {
             let word = row[column];
             plain_number(word).filter(|n| n.abs() <= most).ok_or_else(|| {
                 let what = format!("{} is no {name}", quoted(word));
-                let right = format!("write a number from -{most} to {most}; see to `columns`");
+                let right = format!("write a number from -{most} to {most}; set `columns`");
                 Error::new(&self.place(line), what, right)
             })
         };
@@ -440,7 +450,7 @@ mod tests {
     fn what_does_not_fit_is_an_error_with_its_line() {
         let usual = Format::new(Recorded::Intervals, None, S).unwrap();
         let told = |text: &str| trace("f", text.as_bytes(), &usual).unwrap_err().to_string();
-        assert_eq!(told("1 2 10"), "f:1: the line has 3 columns of 4; see to `columns`");
+        assert_eq!(told("1 2 10"), "f:1: the line has 3 columns of 4; set `columns`");
         assert_eq!(told("1 2 3 4\n\n1 2 x 4").split(';').next(), Some("f:3: `x` is no time"));
         assert!(told("1 2 4 3").starts_with("f:1: the contact ends before it starts"));
         for time in ["-1", "1e99", "9999999999999999999", "nan", "7e9"] {
@@ -466,7 +476,7 @@ mod tests {
         let swapped = trace("f", b"7 2008-02-02 15:36:08 39.9 116.5\n", &split).unwrap_err().to_string();
         assert_eq!(
             swapped,
-            "f:1: `116.5` is no latitude in degrees; write a number from -90 to 90; see to `columns`"
+            "f:1: `116.5` is no latitude in degrees; write a number from -90 to 90; set `columns`"
         );
     }
 

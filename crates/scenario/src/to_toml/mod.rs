@@ -63,11 +63,13 @@ pub fn to_toml(network: &BundleNetwork, comments: &[String], origin: &Origin) ->
     if network.measure_from > Duration::ZERO {
         document.key("measure_from", time(network.measure_from), "the warmup of MessageStatsReport");
     }
+    let shared = nodes::Shared::of(&network.groups);
+    shared.write(&mut document, &network.groups, origin);
     limits(&mut document, network.head.limits, origin);
     document.table(&["world"], keys::WORLD);
     movement(&mut document, network, origin);
     rules(&mut document, &network.rules, origin);
-    nodes::groups(&mut document, &network.groups, origin);
+    nodes::groups(&mut document, &network.groups, &shared, origin);
     traffic::contacts(&mut document, network, origin);
     traffic::sources(&mut document, network, origin);
     reports(&mut document, &network.reports, origin);

@@ -12,19 +12,88 @@ use lightlag_protocols::dtn::{Parameter, Value};
 use lightlag_protocols::time::Duration;
 use std::collections::BTreeSet;
 
+/// The settings of nodes that are the same in all groups: they stand once, for all nodes, where they can be changed.
+pub struct Shared {
+    buffer: bool,
+    router: bool,
+    mechanism: bool,
+}
+
+impl Shared {
+    /// Of these groups.
+    pub fn of(all: &[Group]) -> Self {
+        fn same<T: PartialEq>(all: &[Group], of: impl Fn(&Group) -> T) -> bool {
+            all.windows(2).all(|pair| of(&pair[0]) == of(&pair[1]))
+        }
+        Self {
+            buffer: same(all, |group| group.buffer),
+            router: same(all, |group| as_text(&group.router)),
+            mechanism: same(all, |group| as_text(&group.mechanism)),
+        }
+    }
+    /// Writes them, as keys of the root and its tables.
+    pub fn write(&self, document: &mut Document, all: &[Group], origin: &Origin) {
+        if let Some(group) = all.first() {
+            let common = |key: &str| origin.of(&format!("Group.{key}"));
+            if self.buffer {
+                document.key("buffer", bytes(group.buffer), &common("bufferSize"));
+            }
+            algorithms(document, &[], "Group", [self.router, self.mechanism], group, origin);
+        }
+    }
+}
+
+fn as_text<A: ?Sized + Kind>(algorithm: &Algorithm<A>) -> String {
+    let given: Vec<_> = given(algorithm).map(|(declared, value)| (declared.name, value)).collect();
+    format!("{} {given:?}", algorithm.entry.name)
+}
+
+/// Router and mechanism, where they are wanted here; tables come after names.
+fn algorithms(
+    document: &mut Document,
+    path: &[&str],
+    from_group: &str,
+    [with_router, with_mechanism]: [bool; 2],
+    group: &Group,
+    origin: &Origin,
+) {
+    let from = |key: &str| origin.of_group(from_group, key);
+    let (router, mechanism) = (&group.router, &group.mechanism);
+    let with_mechanism = with_mechanism && mechanism.entry.name != "none";
+    if with_router && is_plain(router) {
+        document.key("router", router.entry.name.as_str(), &from("router"));
+    }
+    if with_mechanism && is_plain(mechanism) {
+        document.key("mechanism", mechanism.entry.name.as_str(), &from("mechanism"));
+    }
+    let table = |key| path.iter().copied().chain([key]).collect::<Vec<_>>();
+    if with_router && !is_plain(router) {
+        algorithm(document, &table("router"), from_group, router, &from("router"), origin);
+    }
+    if with_mechanism && !is_plain(mechanism) {
+        algorithm(document, &table("mechanism"), from_group, mechanism, &from("mechanism"), origin);
+    }
+}
+
 /// `[nodes.NAME]` and its tables. Groups whose nodes would be called alike have their own names before the numbers.
-pub fn groups(document: &mut Document, all: &[Group], origin: &Origin) {
+pub fn groups(document: &mut Document, all: &[Group], shared: &Shared, origin: &Origin) {
     let mut known = BTreeSet::new();
     let are_unique = all.iter().flat_map(|group| &group.nodes).all(|name| known.insert(name));
     let mut first = 0;
     for group in all {
         document.table(&["nodes", &group.name], keys::NODES);
-        self::group(document, group, first, are_unique, origin);
+        self::group(document, group, (first, are_unique), shared, origin);
         first += group.count();
     }
 }
 
-fn group(document: &mut Document, group: &Group, first: u32, are_unique: bool, origin: &Origin) {
+fn group(
+    document: &mut Document,
+    group: &Group,
+    (first, are_unique): (u32, bool),
+    shared: &Shared,
+    origin: &Origin,
+) {
     let from = |key: &str| origin.of_group(&group.name, key);
     document.key("count", i64::from(group.count()), &from("nrofHosts"));
     document.key("first", i64::from(first), "");
@@ -33,7 +102,9 @@ fn group(document: &mut Document, group: &Group, first: u32, are_unique: bool, o
         Some(prefix) if are_unique => document.key("prefix", prefix, &from("groupID")),
         _ => document.key("prefix", format!("{}_", group.name), "two hosts have one name there"),
     }
-    document.key("buffer", bytes(group.buffer), &from("bufferSize"));
+    if !shared.buffer {
+        document.key("buffer", bytes(group.buffer), &from("bufferSize"));
+    }
     if let Some(lifetime) = group.lifetime {
         document.key("lifetime", time(lifetime), &from("msgTtl"));
     }
@@ -60,21 +131,8 @@ fn group(document: &mut Document, group: &Group, first: u32, are_unique: bool, o
             document.key("moves", inline(table), &from("activePeriods"));
         }
     }
-    let (router, mechanism) = (&group.router, &group.mechanism);
-    let has_mechanism = mechanism.entry.name != "none";
-    // Names come before the tables of those that have parameters.
-    if is_plain(router) {
-        document.key("router", router.entry.name.as_str(), &from("router"));
-    }
-    if has_mechanism && is_plain(mechanism) {
-        document.key("mechanism", mechanism.entry.name.as_str(), &from("mechanism"));
-    }
-    if !is_plain(router) {
-        algorithm(document, [&group.name, "router"], router, &from("router"), origin);
-    }
-    if has_mechanism && !is_plain(mechanism) {
-        algorithm(document, [&group.name, "mechanism"], mechanism, &from("mechanism"), origin);
-    }
+    let own = [!shared.router, !shared.mechanism];
+    algorithms(document, &["nodes", &group.name], &group.name, own, group, origin);
     if let Some(mobility) = &group.mobility {
         document.table(&["nodes", &group.name, "mobility"], &[]);
         self::mobility(document, mobility, &group.name, origin);
@@ -97,12 +155,13 @@ fn is_plain<A: ?Sized + Kind>(algorithm: &Algorithm<A>) -> bool {
 /// The table of an algorithm.
 fn algorithm<A: ?Sized + Kind>(
     document: &mut Document,
-    [group, key]: [&str; 2],
+    path: &[&str],
+    group: &str,
     algorithm: &Algorithm<A>,
     from: &str,
     origin: &Origin,
 ) {
-    document.table(&["nodes", group, key], &[]);
+    document.table(path, &[]);
     document.name("name", &algorithm.entry.name, from);
     for (declared, value) in given(algorithm) {
         let from = match setting_of(&algorithm.entry.name, declared.name) {

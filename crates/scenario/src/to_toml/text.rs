@@ -69,9 +69,13 @@ pub fn plain(name: &str) -> String {
     if is_name { plain } else { format!("_{}", &plain[..plain.len().min(90)]) }
 }
 
-/// `90 s`, to the nanosecond.
+/// `90 s`, to the nanosecond; whole hours as `12 h`.
 pub fn time(span: Duration) -> String {
-    format!("{} s", seconds(span))
+    const HOUR_NS: i64 = 3_600_000_000_000;
+    match span.as_nanos() {
+        ns if ns > 0 && ns % HOUR_NS == 0 => format!("{} h", ns / HOUR_NS),
+        _ => format!("{} s", seconds(span)),
+    }
 }
 
 /// `60..90 s`.
@@ -86,14 +90,26 @@ fn seconds(span: Duration) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// `500 B`.
+/// `500 kB`.
 pub fn bytes(size: Bytes) -> String {
-    format!("{} B", size.get())
+    let (number, unit) = round(size.get());
+    format!("{number} {unit}B")
 }
 
-/// `2000000 bit/s`.
+/// `2 Mbit/s`.
 pub fn rate(rate: BitRate) -> String {
-    format!("{} bit/s", rate.0)
+    let (number, unit) = round(rate.0);
+    format!("{number} {unit}bit/s")
+}
+
+/// A whole number of thousands or millions, with the start of its unit.
+fn round(number: u64) -> (u64, &'static str) {
+    match number {
+        0 => (0, ""),
+        _ if number.is_multiple_of(1_000_000) => (number / 1_000_000, "M"),
+        _ if number.is_multiple_of(1_000) => (number / 1_000, "k"),
+        _ => (number, ""),
+    }
 }
 
 /// A list.

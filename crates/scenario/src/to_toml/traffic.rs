@@ -7,6 +7,7 @@ use crate::model::{BundleNetwork, Draws, Generator, Interval, Shape, Traffic, Tr
 use crate::quantity::Bounds;
 use lightlag_protocols::record::bundles::ReplyKind;
 use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::units::Bytes;
 use std::ops::Range;
 
 /// `[contacts.NAME]`: contacts of The ONE's events.
@@ -59,6 +60,7 @@ fn generator(
     document.key("shape", shape, &from(if is_ping { "type" } else { "class" }));
     let whole = |s: u64| Duration::from_secs(i64::try_from(s).unwrap_or(i64::MAX / 1_000_000_000));
     let (interval, arrivals) = match generator.interval {
+        Interval::WholeSeconds(Bounds { low, high }) if low == high => (time(whole(low)), "whole_seconds"),
         Interval::WholeSeconds(Bounds { low, high }) => {
             (times(Bounds { low: whole(low), high: whole(high) }), "whole_seconds")
         }
@@ -68,7 +70,8 @@ fn generator(
     document.key("interval", interval, &from("interval"));
     document.key("arrivals", arrivals, "");
     let Bounds { low, high } = generator.size;
-    document.key("size", format!("{low}..{high} B"), &from(if is_ping { "pingSize" } else { "size" }));
+    let size = if low == high { bytes(Bytes(low)) } else { format!("{low}..{high} B") };
+    document.key("size", size, &from(if is_ping { "pingSize" } else { "size" }));
     document.key("from", selection(&generator.from, network), &from("hosts"));
     let to = selection(&generator.to, network);
     document.key("to", to, &from(if is_ping { "destinationRange" } else { "tohosts" }));

@@ -75,7 +75,7 @@ fn source(
         let read = note.map_or_else(String::new, |note| format!(" ({note})"));
         return section.place.refuse(
             format!("none of the contacts lies in the run{read}"),
-            "lengthen `duration`, or see to `unknown_nodes` and `origin`; `origin = \"first\"` starts the run at the first",
+            "check `kind`, `columns`, `unknown_nodes`, `range`, `gap` and `duration`; `origin = \"first\"` starts the run at the first contact",
         );
     }
     let source = ContactSource { note, ..ContactSource::new(name, told, is_plan(section)?) };

@@ -16,6 +16,7 @@ mod tests;
 mod traces;
 mod traffic;
 
+pub use nodes::without_effect;
 pub use reports::key_of;
 pub use traffic::created;
 mod world;

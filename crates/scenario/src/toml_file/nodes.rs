@@ -103,6 +103,32 @@ fn check_defaults(root: &Section, context: &Context, of: Motion) -> Result<()> {
     Ok(())
 }
 
+/// Keys for all nodes that have none of their own.
+const COMMON: [&str; 7] = ["router", "mechanism", "buffer", "receipts", "drop_memory", "mobility", "radio"];
+
+/// A line for each key for all nodes that counts for none, as every group has its own.
+pub fn without_effect(root: &Section) -> Vec<String> {
+    let groups: Vec<Section> = root
+        .get("nodes")
+        .and_then(|nodes| Section::open(nodes, "nodes").ok())
+        .iter()
+        .flat_map(Section::entries)
+        .filter_map(|(_, group)| Section::open(group, "").ok())
+        .collect();
+    let has_own = |group: &Section, key: &str| {
+        group.get(key).is_some() || (key == "radio" && group.get("radios").is_some())
+    };
+    COMMON
+        .into_iter()
+        .filter(|key| root.get(key).is_some() && !groups.is_empty())
+        .filter(|key| groups.iter().all(|group| has_own(group, key)))
+        .map(|key| {
+            let place = root.place_of(key);
+            format!("{place}: `{key}` changes nothing, as each group of [nodes] has its own")
+        })
+        .collect()
+}
+
 fn group(name: String, section: &Section, root: &Section, context: &Context, of: Motion) -> Result<Group> {
     let count = section.whole("count", 1, COUNT_MAX)?.unwrap_or(1);
     let first = section.whole("first", 0, COUNT_MAX)?.unwrap_or(0);

@@ -408,7 +408,7 @@ fn traces_are_read_as_their_projects_publish_them() {
             places,
             "kind = \"positions\"\nids = \"all\"\norigin = \"first\"\nrange = \"53.1 m\"".to_owned(),
             vec![[0, 1, 0, 100]],
-            "6 positions of 3 devices; 1 header: 1 contacts of 2 nodes",
+            "6 positions of 3 devices; 1 header: 1 contact of 2 nodes",
         ),
         (
             patterns,
@@ -522,7 +522,7 @@ fn tracks_of_satellite_receivers_make_contacts() {
     assert_eq!(
         note,
         "walk.gpx: 2 tracks; 7 positions of 2 devices; 2 absences, longer than `gap` = 600 s: \
-         1 contacts of 2 nodes, run from 1714521600 s"
+         1 contact of 2 nodes, run from 1714521600 s"
     );
     let two = [("ann.gpx", format!("<gpx>{ann}</gpx>")), ("bob.gpx", format!("<gpx>{bob}</gpx>"))]
         .map(|(name, text)| (name, &*text.leak()));

@@ -424,9 +424,19 @@ impl<'a, O: Observer> World<'a, O> {
             }
         }
     }
-    fn finish_or_abort(&mut self, slot: u32) {
+    /// Whether the transfer in a slot is one of `node`, and its last bit has left. A transfer that was due may have ended with
+    /// its contact, and its slot may hold another one since.
+    fn has_sent(&self, node: NodeId, slot: u32) -> bool {
+        let ongoing = self.ongoing[slot as usize].as_ref();
+        ongoing.is_some_and(|ongoing| ongoing.from == node && ongoing.ends <= self.now)
+    }
+    /// The contact of a transfer ends. What varies in rate counts its bits at each tick after the contacts have changed, as in
+    /// The ONE: then a transfer whose last bit would leave at this tick is cut off.
+    fn finish_or_abort(&mut self, slot: u32, counts_later: bool) {
         match &self.ongoing[slot as usize] {
-            Some(ongoing) if ongoing.ends <= self.now => self.finish(slot),
+            Some(ongoing) if ongoing.ends < self.now || (ongoing.ends == self.now && !counts_later) => {
+                self.finish(slot);
+            }
             Some(_) => self.abort(slot),
             None => {}
         }
@@ -553,12 +563,10 @@ impl<'a, O: Observer> World<'a, O> {
     fn activate_nodes(&mut self) {
         while let Some(node) = self.activation.take() {
             while let Some(slot) = self.due[node.0 as usize].pop() {
-                // The contact may have ended it at this instant, and another transfer may have its slot.
-                let due = self.ongoing[slot as usize].as_ref();
-                if due.is_some_and(|due| due.from == node && due.ends <= self.now) {
+                if self.has_sent(node, slot) {
                     self.finish(slot);
+                    self.renew_supply(node);
                 }
-                self.renew_supply(node);
             }
             self.retry_waiting(node);
             if !self.spaces.is_empty() {

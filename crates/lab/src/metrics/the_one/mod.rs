@@ -50,8 +50,6 @@ pub struct Options {
     pub hosts: i64,
     /// `Scenario.updateInterval`, to print times of The ONE's clock.
     pub tick: Option<Duration>,
-    /// `msgTtl`. Without it, the TTL follows from the bundles' lifetimes.
-    pub ttl_minutes: Option<i64>,
     /// Names of the nodes by number; beyond the list, n0, n1, ...
     pub nodes: Arc<[String]>,
     /// Names of the bundles by number; beyond the list, M1, M2, ...
@@ -76,7 +74,6 @@ impl Default for Options {
             reported_nodes: None,
             hosts: -1,
             tick: None,
-            ttl_minutes: None,
             nodes: Arc::new([]),
             bundles: Arc::new([]),
         }
@@ -263,12 +260,14 @@ impl Desk {
     /// What is left of the lifetime in whole minutes (The ONE, 5.4: the fraction is cut off).
     fn ttl(&mut self, now: Instant, bundle: &Bundle) -> String {
         let age = self.time(now) - self.time(bundle.created);
-        let lifetime = match self.options.ttl_minutes {
-            Some(minutes) => minutes as f64 * 60.0,
-            None if bundle.expires == Instant::MAX => return "n/a".to_owned(),
-            None => bundle.expires.as_secs_f64() - bundle.created.as_secs_f64(),
-        };
-        format!("{}", ((lifetime - age) / 60.0) as i64)
+        if bundle.expires == Instant::MAX {
+            return "n/a".to_owned();
+        }
+        // A lifetime of n - 1 minutes and a nanosecond is the `msgTtl` n.
+        const MINUTE_NS: i64 = 60_000_000_000;
+        let lifetime_ns = (bundle.expires - bundle.created).as_nanos();
+        let more = if lifetime_ns % MINUTE_NS == 1 { 60.0 } else { 0.0 };
+        format!("{}", ((lifetime_ns as f64 / 1e9 + more - age) / 60.0) as i64)
     }
 }
 

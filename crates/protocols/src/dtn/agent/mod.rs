@@ -371,7 +371,7 @@ impl Agent {
         gone.into_iter().for_each(|id| self.delete(now, id, DropReason::Overflow));
     }
     /// Deletes the copy of a bundle that is delivered, unless it is being sent. It may be accepted again.
-    pub fn forget(&mut self, now: Instant, id: BundleId) {
+    pub fn delete_delivered(&mut self, now: Instant, id: BundleId) {
         self.delete_idle(now, id, DropReason::Acknowledged);
     }
     /// Whether peers in contact must get the router's state whenever it changes.

@@ -90,19 +90,20 @@ impl Agent {
             let to = head.destination;
             self.connected.contains(to.0) && peers.idle(to) && !peers.summary(to).has(head.id)
         };
-        let any = self.store.heads().iter().any(wanted);
-        let mut done = None;
+        let any = self.policy.delete_delivered || self.store.heads().iter().any(wanted);
+        let (mut done, mut delivered) = (None, Vec::new());
         for position in 0..if any { self.store.replicas().len() } else { 0 } {
             let slot = order.slot(position);
             let to = self.store.heads()[slot].destination;
             if self.connected.contains(to.0) {
+                delivered.extend(self.known_delivered(slot, peers));
                 done = self.offer_one(now, slot, to, TransferKind::Delivery, peers).ok();
                 if done.is_some() {
                     break;
                 }
             }
         }
-        self.forget_delivered(now, peers);
+        self.forget(now, delivered);
         done
     }
     /// Whether [`Agent::serve`] can do anything for `peer`; false for most, and fast.
@@ -116,16 +117,17 @@ impl Agent {
         if !self.may_serve(peer) {
             return None;
         }
-        let mut done = None;
+        let (mut done, mut delivered) = (None, Vec::new());
         for slot in 0..self.store.heads().len() {
             if self.store.heads()[slot].destination == peer {
+                delivered.extend(self.known_delivered(slot, peers));
                 done = self.offer_one(now, slot, peer, TransferKind::Delivery, peers).ok();
                 if done.is_some() {
                     break;
                 }
             }
         }
-        self.forget_delivered(now, peers);
+        self.forget(now, delivered);
         done
     }
     /// The best copy that the router has for a peer and the mechanism allows.
@@ -270,20 +272,17 @@ impl Agent {
         }
         Some(Transfer { id, size: replica.bundle.size, to, kind })
     }
-    /// Deletes copies whose destination is in contact and has them, with the policy `delete_delivered`.
-    fn forget_delivered<P: Peers>(&mut self, now: Instant, peers: &P) {
-        if !self.policy.delete_delivered {
-            return;
-        }
-        let known: Vec<BundleId> = self
-            .store
-            .replicas()
-            .iter()
-            .filter(|r| r.sending == 0 && self.connected.contains(r.bundle.destination.0))
-            .filter(|r| peers.summary(r.bundle.destination).holds(r.bundle.id))
-            .map(|r| r.bundle.id)
-            .collect();
-        known.into_iter().for_each(|id| self.delete_idle(now, id, DropReason::Acknowledged));
+    /// With the policy `delete_delivered`: the copy in a slot if its destination is free to say that it has it already.
+    fn known_delivered<P: Peers>(&self, slot: usize, peers: &P) -> Option<BundleId> {
+        let Head { id, destination, .. } = self.store.heads()[slot];
+        let is_known = self.policy.delete_delivered
+            && self.store.replicas()[slot].sending == 0
+            && peers.idle(destination)
+            && peers.summary(destination).holds(id);
+        is_known.then_some(id)
+    }
+    fn forget(&mut self, now: Instant, delivered: Vec<BundleId>) {
+        delivered.into_iter().for_each(|id| self.delete_idle(now, id, DropReason::Acknowledged));
     }
 
     /// The last bit of a transfer has left. Gives what the peer receives; `None` if the copy has

@@ -1,7 +1,7 @@
 //! Contacts: links come up and go down, and their ends exchange what they know.
 
 use super::{Port, World};
-use crate::contacts::Contact;
+use crate::contacts::{Contact, Course};
 use lightlag_protocols::dtn::{BundleId, NodeId, PeerSpace, Table};
 use lightlag_protocols::dtn::{Propagation, Radio};
 use lightlag_protocols::record::bundles::{Observer, Record};
@@ -173,9 +173,11 @@ impl<O: Observer> World<'_, O> {
             self.shadows.retain(|&shadow| shadow != index);
             return;
         };
+        let varies = self.setup.contacts.channels[contact.forward as usize].course != Course::Steady;
+        let counts_later = varies && self.rules().tick.is_some();
         for slot in [port.outgoing, port.incoming] {
             if slot > 0 {
-                self.finish_or_abort(slot - 1);
+                self.finish_or_abort(slot - 1, counts_later);
             }
         }
         for (node, peer) in [(a, b), (b, a)] {

@@ -100,7 +100,7 @@ impl<O: Observer> World<'_, O> {
     fn forget_elsewhere(&mut self, id: BundleId, but: [NodeId; 2]) {
         for node in (0..self.agents.len() as u32).map(NodeId) {
             if !but.contains(&node) && self.is_instant(node) {
-                self.agents[node.0 as usize].forget(self.now, id);
+                self.agents[node.0 as usize].delete_delivered(self.now, id);
                 self.flush_change(node);
             }
         }
