@@ -229,7 +229,7 @@ impl Judge {
         let state = &mut self.nodes[node.0 as usize];
         state.used = state.used.saturating_sub(copy.size.get());
         state.own = state.own.saturating_sub(if copy.own { copy.size.get() } else { 0 });
-        if copy.sending > 0 {
+        if copy.sending > 0 && !self.rules.drops_sent {
             self.add(Kind::DeletedWhileSent, about, || format!("{reason:?}"));
         }
         if copy.received != received {

@@ -19,6 +19,10 @@ pub struct JudgeRules {
     pub purge_every: Option<Duration>,
     /// Bundles created at a node are stored even where they don't fit.
     pub overfill: bool,
+    /// Transfers may take no time, not even that of light, and copies may outlive their bundles: routers by an oracle do so.
+    pub oracle: bool,
+    /// A copy may be deleted while it is being sent, and its transfer continues.
+    pub drops_sent: bool,
     /// End of the run.
     pub until: Instant,
 }
@@ -40,6 +44,7 @@ impl JudgeRules {
     pub(super) fn earliest_end(&self, sending: &Sending, rate: BitRate) -> Instant {
         let whole = sending.since.saturating_add(sending.left.time_at(rate));
         match self.tick {
+            _ if self.oracle => sending.started,
             None => whole,
             Some(_) => back(whole, rate.time_for(Bytes(1)).as_nanos().saturating_sub(1)).max(sending.started),
         }
@@ -53,6 +58,9 @@ impl JudgeRules {
     }
     /// How long after its lifetime a copy may still be there.
     pub(super) fn grace(&self) -> Duration {
+        if self.oracle {
+            return Duration::MAX;
+        }
         let rest = self.tick.unwrap_or(Duration::ZERO);
         self.purge_every.unwrap_or(Duration::ZERO).saturating_add(rest)
     }

@@ -17,6 +17,8 @@ const N: BundleId = BundleId(1);
 /// Links carry a bundle of 100 B in one second, light takes five; buffers hold two bundles.
 fn rules() -> JudgeRules {
     JudgeRules {
+        oracle: false,
+        drops_sent: false,
         radio: Radio::Node,
         propagation: Propagation::Pipelined,
         tick: None,

@@ -3,6 +3,7 @@
 use lightlag_judge::JudgeRules;
 use lightlag_judge::names::{ConsumerRules, LinkRules, NamesRules, NodeRules};
 use lightlag_judge::packets::{FlowRules, PacketRules};
+use lightlag_protocols::dtn::{BuildContext, RouterProperties};
 use lightlag_protocols::ndn::{Face, Prefix};
 use lightlag_worlds::packets::Source;
 use lightlag_worlds::{messages, names, packets};
@@ -16,8 +17,15 @@ pub fn bundles(setup: &messages::Setup) -> JudgeRules {
         tick: setup.rules.tick,
         purge_every: setup.rules.purge_every,
         overfill: setup.nodes.iter().any(|node| node.policy.overfill),
+        oracle: setup.nodes.iter().any(|node| properties(node).instant || properties(node).keeps_expired),
+        drops_sent: setup.nodes.iter().any(|node| properties(node).holders.is_some()),
         until: setup.until,
     }
+}
+
+/// What never changes for the router of a node.
+fn properties(node: &messages::Node) -> RouterProperties {
+    (node.router)(BuildContext { nodes: 1, ..BuildContext::default() }).properties
 }
 
 /// Of a run of packets. The scenario adds the names of links and flows.

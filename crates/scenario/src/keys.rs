@@ -287,8 +287,11 @@ keys! {
         file: Text, "File to write, relative to where the program is started. Default: `NAME.txt`.";
         warmup: TIME, "What happens earlier does not count.";
         precision: Whole(0, 100), "Decimals. Default: 4.";
-        granularity: TIME, "Granularity of contact times.";
+        granularity: TIME, "Granularity of contact times, or time between snapshots.";
         interval: TIME, "Time between samples.";
+        bundles: Text, "Names of the bundles that are reported, separated by commas. Default: all.";
+        nodes: Text, "Numbers of the nodes that are reported, separated by commas. Default: all.";
+        count: Whole(0, 2_147_483_647), "How many nodes, drawn at random, are reported.";
     }
     /// Of the replies of some nodes.
     REPLY {

@@ -113,7 +113,7 @@ fn unknown_keys_and_names_are_refused_with_what_is_known() {
     all_refused(
         SETTINGS,
         &[
-            ("EpidemicRouter", "LifeRouter", "s.txt:9: "),
+            ("EpidemicRouter", "LiveRouter", "s.txt:9: "),
             ("= RandomWaypoint", "= ExternalPaths", "s.txt:8: "),
             ("MessageEventGenerator", "MagicGenerator", "s.txt:19: "),
             ("SimpleBroadcastInterface", "CarrierPigeon", "s.txt:5: "),

@@ -138,9 +138,13 @@ fn the_one_reports(network: &BundleNetwork, seeded: &Seeded) -> Result<Vec<(the_
     let bundles: Arc<[String]> = seeded.messages.iter().map(|message| message.name.clone()).collect();
     let nodes: Arc<[String]> = network.node_names().map(str::to_owned).collect();
     let report = |wanted: &Report| {
-        let seconds = |key: &str, otherwise: Duration| {
+        let text = |key: &str| {
             let given = wanted.settings.iter().find(|(name, _)| name == key);
-            given.and_then(|(_, value)| value.parse().ok()).map_or(otherwise, Duration::from_secs_f64)
+            given.map(|(_, value)| value.as_str())
+        };
+        let list = |key: &str| text(key).map(|list| list.split(',').map(|item| item.trim().to_owned()));
+        let seconds = |key: &str, otherwise: Duration| {
+            text(key).and_then(|value| value.parse().ok()).map_or(otherwise, Duration::from_secs_f64)
         };
         let defaults = the_one::Options::default();
         let options = the_one::Options {
@@ -149,14 +153,21 @@ fn the_one_reports(network: &BundleNetwork, seeded: &Seeded) -> Result<Vec<(the_
             warmup: wanted.warmup,
             granularity: seconds("granularity", defaults.granularity),
             occupancy_interval: seconds("occupancyInterval", defaults.occupancy_interval),
+            reported_bundles: list("messages").map(Iterator::collect),
+            reported_nodes: list("nodes").map(|nodes| nodes.filter_map(|node| node.parse().ok()).collect()),
+            hosts: text("nrofHosts").and_then(|count| count.parse().ok()).unwrap_or(defaults.hosts),
             tick: network.rules.tick,
             nodes: nodes.clone(),
             bundles: bundles.clone(),
         };
         let made = the_one::Report::new(&wanted.class, &options);
         let place = Place::File(network.head.name.as_str().into());
-        made.map(|report| (report, wanted.output.clone()))
-            .map_err(|error| Error::new(&place, error.to_string(), "leave the report out"))
+        let mut made = made.map_err(|error| Error::new(&place, error.to_string(), "leave the report out"))?;
+        if the_one::needs_places(&wanted.class) {
+            let every = network.rules.tick.unwrap_or(options.granularity);
+            made = made.with_places(Box::new(Positions::new(network, seeded.walk()?, every)));
+        }
+        Ok((made, wanted.output.clone()))
     };
     network.reports.iter().map(report).collect()
 }

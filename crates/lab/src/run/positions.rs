@@ -1,10 +1,11 @@
 //! Where nodes are, at regular instants of a run.
 
+use crate::metrics::the_one::Places;
 use lightlag_protocols::dtn::NodeId;
 use lightlag_protocols::record::bundles::Record;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_scenario::BundleNetwork;
-use lightlag_worlds::mobility::{Leg, Motion, Walk};
+use lightlag_worlds::mobility::{Leg, Motion, Point, Walk};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -34,14 +35,7 @@ impl Positions {
     pub fn until(&mut self, now: Instant, mut put: impl FnMut(Instant, &Record)) {
         while self.next <= now {
             let at = self.next;
-            while let Some(&Reverse((end, node))) = self.due.peek()
-                && end <= at
-            {
-                let leg = self.walk.next_leg(NodeId(node));
-                self.due.pop();
-                self.due.push(Reverse((leg.end, node)));
-                self.legs[node as usize] = leg;
-            }
+            self.advance(at);
             let legs = self.legs.iter().zip(&self.placed).zip(0..);
             for ((leg, _), node) in legs.filter(|((_, placed), _)| **placed) {
                 let point = leg.at(at);
@@ -49,5 +43,23 @@ impl Positions {
             }
             self.next = at.saturating_add(self.every);
         }
+    }
+    /// Takes all nodes to the legs on which they are at `at`.
+    fn advance(&mut self, at: Instant) {
+        while let Some(&Reverse((end, node))) = self.due.peek()
+            && end <= at
+        {
+            let leg = self.walk.next_leg(NodeId(node));
+            self.due.pop();
+            self.due.push(Reverse((leg.end, node)));
+            self.legs[node as usize] = leg;
+        }
+    }
+}
+
+impl Places for Positions {
+    fn place(&mut self, now: Instant, node: NodeId) -> Point {
+        self.advance(now);
+        self.legs.get(node.0 as usize).map(|leg| leg.at(now)).unwrap_or_default()
     }
 }

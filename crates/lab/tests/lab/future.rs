@@ -98,7 +98,10 @@ fn early(kind: &str, more: &str, contacts: &[[u64; 4]]) -> Vec<(String, Vec<Stri
 fn what_happens_later_in_a_recorded_trace_changes_nothing_before_under_any_router_and_mechanism() {
     for (number, kind) in [(1, "table"), (2, "intervals"), (3, "the_one")] {
         let [one, other] = [10, 20].map(|late| early(kind, "", &trace(number, late)));
-        assert!(one.len() > 20 && one.iter().all(|run| run.1.len() > 500), "{} runs", one.len());
+        assert!(one.len() > 20, "{} runs", one.len());
+        // `passive` sends nothing.
+        let silent = |run: &(String, Vec<String>)| run.1.len() < 500 && !run.0.contains("passive");
+        assert_eq!(one.iter().find(|run| silent(run)).map(|run| (&run.0, run.1.len())), None);
         for (one, other) in one.iter().zip(&other) {
             let differs = one.1.iter().zip(&other.1).find(|(one, other)| one != other);
             assert!(one == other, "{kind} {}: {differs:?}", one.0);

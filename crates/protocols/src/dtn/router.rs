@@ -110,6 +110,17 @@ pub struct RouterProperties {
     pub fixed_state: bool,
     /// The router reads the contact plan, where the scenario has one ([`super::BuildContext::plan`]).
     pub contact_plan: bool,
+    /// Between nodes with this property copies pass at once and without a time, when a contact begins or a copy comes;
+    /// a bundle that is delivered vanishes everywhere but at the last sender: an oracle, to compare with.
+    pub instant: bool,
+    /// Copies stay when their lifetime is over.
+    pub keeps_expired: bool,
+    /// Where a mechanism drops a copy to make room, it is [`Router::victim`], and none if that is `None`.
+    pub picks_victim: bool,
+    /// How long after an arrival the node may accept what it refused: its peers then make offers again. Zero: never.
+    pub renews_after: [Duration; 2],
+    /// A copy is accepted and kept only where at least the first and at most the second number of peers in contact hold one.
+    pub holders: Option<(u32, u32)>,
 }
 
 impl RouterProperties {
@@ -121,6 +132,11 @@ impl RouterProperties {
         records_path: false,
         fixed_state: false,
         contact_plan: false,
+        instant: false,
+        keeps_expired: false,
+        picks_victim: false,
+        renews_after: [Duration::ZERO; 2],
+        holders: None,
     };
 }
 
@@ -242,7 +258,8 @@ pub trait Router: Send {
     fn take_acknowledged(&mut self) -> Vec<BundleId> {
         Vec::new()
     }
-    /// The copy that the router would drop first, as advice to the mechanism; `None`: no opinion.
+    /// The copy that the router would drop first, as advice to the mechanism; `None`: no opinion, or that none may be
+    /// dropped ([`RouterProperties::picks_victim`]).
     fn victim(&self, _at: &Local) -> Option<BundleId> {
         None
     }

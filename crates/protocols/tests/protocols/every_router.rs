@@ -70,7 +70,8 @@ fn every_router_runs_at_the_ends_of_its_parameters() {
 
 #[test]
 fn every_router_delivers_some_of_a_busy_life() {
-    for entry in routers::TABLE {
+    // Who is passive delivers nothing.
+    for entry in routers::TABLE.iter().filter(|entry| entry.name != "passive") {
         let network = run(&plain(entry.name), &plain("none"), usual_terms(), &busy_steps(3, 1000), |_| {});
         let (delivered, created) = (network.deliveries(), network.bundles().count());
         assert!(delivered * 5 > created, "{}: {delivered} of {created}", entry.name);

@@ -22,7 +22,7 @@ pub fn properties(class: &Class) -> RouterProperties {
         single_copy_phase: class.flag("single_copy_phase"),
         records_path: class.flag("records_path"),
         fixed_state: class.flag("fixed_state"),
-        contact_plan: false,
+        ..RouterProperties::NONE
     }
 }
 

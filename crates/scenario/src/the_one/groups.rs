@@ -95,7 +95,7 @@ fn group(index: i32, before: &Before, space: &Space, catalogue: &Catalogue, file
     let count = count.ok_or_else(|| {
         hosts.wrong("is not a number of hosts", format!("there are 0 to {NODES_MAX} hosts in all"))
     })?;
-    let router = routers::router(&space.need("router", "EpidemicRouter")?, space.run, catalogue)?;
+    let router = routers::router(&space.need("router", "EpidemicRouter")?, space, catalogue)?;
     let mechanism = mechanism(space, catalogue)?;
     Ok(Group {
         name: format!("Group{index}"),

@@ -1,6 +1,6 @@
 //! `Report`: which report files a run writes.
 
-use super::numbers::double;
+use super::numbers::{double, int, list};
 use super::properties::readable;
 use super::settings::{Found, Run, Space};
 use super::time;
@@ -14,11 +14,13 @@ use std::path::{Component, Path, PathBuf};
 pub struct ReportClass {
     /// Its name in The ONE, its namespace too.
     pub name: &'static str,
-    /// Its settings beside `warmup`, `precision` and `output`: lengths of time.
+    /// Its settings beside `warmup`, `precision` and `output`.
     pub settings: &'static [&'static str],
 }
 
 const GRANULARITY: &[&str] = &["granularity"];
+
+const OF_MESSAGES: &[&str] = &["granularity", "messages"];
 
 const fn class(name: &'static str, settings: &'static [&'static str]) -> ReportClass {
     ReportClass { name, settings }
@@ -35,12 +37,17 @@ pub const REPORTS: &[ReportClass] = &[
     class("ContactsPerHourReport", &[]),
     class("CreatedMessagesReport", &[]),
     class("DeliveredMessagesReport", &[]),
+    class("DistanceDelayReport", &[]),
     class("EncountersVSUniqueEncountersReport", &[]),
     class("EventLogReport", &[]),
     class("InterContactTimesReport", GRANULARITY),
+    class("LocationSnapshotReport", &["granularity", "nodes"]),
+    class("MessageAvailabilityReport", &["granularity", "messages", "nrofHosts"]),
+    class("MessageCopyCountReport", OF_MESSAGES),
     class("MessageDelayReport", &[]),
     class("MessageDeliveryReport", &[]),
     class("MessageGraphvizReport", &[]),
+    class("MessageLocationReport", OF_MESSAGES),
     class("MessageReport", &[]),
     class("MessageStatsReport", &[]),
     class("PingAppReporter", &[]),
@@ -96,10 +103,22 @@ fn report(found: &Found, run: Run, name: &str) -> Result<Option<Report>> {
     };
     let mut settings: Vec<(String, String)> = Vec::new();
     for &name in class.settings {
-        if let Some(found) = space.find(name) {
-            time(&found)?;
-            settings.push((name.to_owned(), found.parse(double)?.to_string()));
-        }
+        let Some(found) = space.find(name) else { continue };
+        let value = match name {
+            "messages" => found.value.to_owned(),
+            "nodes" => found
+                .parse(|text| list(text, int))?
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join(","),
+            "nrofHosts" => found.whole(-1, i32::MAX, "give a number of hosts")?.to_string(),
+            _ => {
+                time(&found)?;
+                found.parse(double)?.to_string()
+            }
+        };
+        settings.push((name.to_owned(), value));
     }
     Ok(Some(Report {
         class: class.name.to_owned(),

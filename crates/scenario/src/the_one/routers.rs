@@ -1,7 +1,7 @@
 //! The ONE's routers and their settings.
 
-use super::numbers::{boolean, double, int};
-use super::settings::{Found, Run};
+use super::numbers::{boolean, double, int, list};
+use super::settings::{Found, Space};
 use crate::catalogue::{Catalogue, resolve};
 use crate::error::Result;
 use crate::model::Algorithm;
@@ -15,6 +15,10 @@ pub struct Class {
     router: &'static str,
     /// Its settings.
     pub settings: &'static [Key],
+    /// Whether the settings are those of the group, not of the class.
+    of_group: bool,
+    /// Parameters that always have these values there.
+    fixed: &'static [(&'static str, f64)],
 }
 
 /// A setting and the parameter that it is here.
@@ -31,6 +35,9 @@ enum Kind {
     Double,
     Int,
     Binary,
+    /// One of two numbers.
+    First,
+    Second,
 }
 
 const fn key(name: &'static str, parameter: &'static str, kind: Kind, needed: bool) -> Key {
@@ -45,9 +52,53 @@ const PROPHET: &[Key] = &[
 
 /// The routers that are supported.
 pub const CLASSES: &[Class] = &[
-    Class { name: "EpidemicRouter", router: "epidemic", settings: &[] },
-    Class { name: "DirectDeliveryRouter", router: "direct", settings: &[] },
-    Class { name: "FirstContactRouter", router: "first_contact", settings: &[] },
+    Class { name: "EpidemicRouter", router: "epidemic", settings: &[], of_group: false, fixed: &[] },
+    Class {
+        name: "EpidemicOracleRouter",
+        router: "epidemic_oracle",
+        settings: &[],
+        of_group: false,
+        fixed: &[],
+    },
+    Class { name: "DirectDeliveryRouter", router: "direct", settings: &[], of_group: false, fixed: &[] },
+    Class { name: "PassiveRouter", router: "passive", settings: &[], of_group: false, fixed: &[] },
+    Class {
+        name: "LifeRouter",
+        router: "life",
+        settings: &[key("nmcount", "least", Kind::First, true), key("nmcount", "most", Kind::Second, true)],
+        of_group: true,
+        fixed: &[],
+    },
+    Class {
+        name: "WaveRouter",
+        router: "wave",
+        settings: &[
+            key("immunityTime", "immunity", Kind::Double, true),
+            key("custodyFraction", "custody_fraction", Kind::Double, true),
+        ],
+        of_group: true,
+        fixed: &[],
+    },
+    Class {
+        name: "ProphetRouterWithEstimation",
+        router: "prophet_estimated",
+        settings: &[
+            key("timeScale", "time_scale", Kind::Int, true),
+            key("targetPavg", "target", Kind::Double, false),
+            key("beta", "beta", Kind::Double, false),
+        ],
+        of_group: false,
+        // Its nodes predict nothing until they meet a node again.
+        fixed: &[("p_init", 0.0), ("gamma", 0.0)],
+    },
+    Class {
+        name: "MaxPropRouterWithEstimation",
+        router: "max_prop_estimated",
+        settings: &[key("timeScale", "time_scale", Kind::Int, true)],
+        of_group: false,
+        fixed: &[],
+    },
+    Class { name: "FirstContactRouter", router: "first_contact", settings: &[], of_group: false, fixed: &[] },
     Class {
         name: "SprayAndWaitRouter",
         router: "spray_and_wait",
@@ -55,9 +106,11 @@ pub const CLASSES: &[Class] = &[
             key("nrofCopies", "copies", Kind::Int, true),
             key("binaryMode", "mode", Kind::Binary, true),
         ],
+        of_group: false,
+        fixed: &[],
     },
-    Class { name: "ProphetRouter", router: "prophet", settings: PROPHET },
-    Class { name: "ProphetV2Router", router: "prophet_v2", settings: PROPHET },
+    Class { name: "ProphetRouter", router: "prophet", settings: PROPHET, of_group: false, fixed: &[] },
+    Class { name: "ProphetV2Router", router: "prophet_v2", settings: PROPHET, of_group: false, fixed: &[] },
     Class {
         name: "MaxPropRouter",
         router: "max_prop",
@@ -65,11 +118,13 @@ pub const CLASSES: &[Class] = &[
             key("alpha", "alpha", Kind::Double, false),
             key("probSetMaxSize", "probabilities", Kind::Int, false),
         ],
+        of_group: false,
+        fixed: &[],
     },
 ];
 
 /// The router of a group.
-pub fn router(found: &Found, run: Run, catalogue: &Catalogue) -> Result<Algorithm<dyn Router>> {
+pub fn router(found: &Found, group: &Space, catalogue: &Catalogue) -> Result<Algorithm<dyn Router>> {
     let name = found.value.strip_prefix("routing.").unwrap_or(found.value);
     let Some(class) = CLASSES.iter().find(|class| class.name == name) else {
         let names: Vec<&str> = CLASSES.iter().map(|class| class.name).collect();
@@ -77,8 +132,9 @@ pub fn router(found: &Found, run: Run, catalogue: &Catalogue) -> Result<Algorith
     };
     let entry =
         catalogue.routers.find(class.router).map_err(|right| found.wrong("has no router here", right))?;
-    let space = run.space(class.name);
-    let mut given = BTreeMap::new();
+    let space = if class.of_group { group.clone() } else { group.run.space(class.name) };
+    let fixed = class.fixed.iter().map(|&(parameter, value)| (parameter.to_owned(), Value::Number(value)));
+    let mut given: BTreeMap<String, Value> = fixed.collect();
     let mut place = found.place.clone();
     for key in class.settings {
         let setting = if key.needed { Some(space.need(key.name, "...")?) } else { space.find(key.name) };
@@ -86,6 +142,13 @@ pub fn router(found: &Found, run: Run, catalogue: &Catalogue) -> Result<Algorith
         let value = match key.kind {
             Kind::Double => Value::Number(setting.parse(double)?),
             Kind::Int => Value::Number(f64::from(setting.parse(int)?)),
+            Kind::First | Kind::Second => {
+                let numbers = setting.parse(|text| list(text, int))?;
+                let [low, high] = numbers[..] else {
+                    return Err(setting.wrong("is no pair of numbers", "write two numbers, like 1, 3"));
+                };
+                Value::Number(f64::from(if matches!(key.kind, Kind::First) { low } else { high }))
+            }
             Kind::Binary => Value::Word(if setting.parse(boolean)? { "binary" } else { "source" }.into()),
         };
         given.insert(key.parameter.to_owned(), value);
@@ -97,9 +160,9 @@ pub fn router(found: &Found, run: Run, catalogue: &Catalogue) -> Result<Algorith
     Ok(Algorithm { entry, parameters })
 }
 
-/// The setting of The ONE that a parameter of a router is.
+/// The setting of The ONE that a parameter of a router is; without a namespace it is one of the group.
 pub fn setting_of(router: &str, parameter: &str) -> Option<String> {
     let class = CLASSES.iter().find(|class| class.router == router)?;
     let key = class.settings.iter().find(|key| key.parameter == parameter)?;
-    Some(format!("{}.{}", class.name, key.name))
+    Some(if class.of_group { key.name.to_owned() } else { format!("{}.{}", class.name, key.name) })
 }

@@ -262,8 +262,8 @@ fn every_mistake_is_one_line_with_its_place() {
         ("= RandomWaypoint", "= ExternalPathMovement", "s.txt: `Group.traceFile` is not set; "),
         (
             "= SprayAndWaitRouter",
-            "= LifeRouter",
-            "s.txt:10: `Group.router` is `LifeRouter`, which is not supported; ",
+            "= LiveRouter",
+            "s.txt:10: `Group.router` is `LiveRouter`, which is not supported; ",
         ),
         (
             "bufferSize = 500k",

@@ -142,7 +142,13 @@ fn reports(document: &mut Document, all: &[Report], origin: &Origin) {
         document.key("precision", i64::from(report.precision), &origin.of("Report.precision"));
         for (setting, value) in &report.settings {
             let from = origin.of(&format!("{}.{setting}", report.class));
-            document.key(key_of(setting), format!("{value} s"), &from);
+            match setting.as_str() {
+                "messages" | "nodes" => document.key(key_of(setting), value.as_str(), &from),
+                "nrofHosts" => {
+                    document.key(key_of(setting), value.parse::<i64>().unwrap_or_default().max(0), &from)
+                }
+                _ => document.key(key_of(setting), format!("{value} s"), &from),
+            }
         }
     }
 }

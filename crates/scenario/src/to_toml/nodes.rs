@@ -165,7 +165,7 @@ fn algorithm<A: ?Sized + Kind>(
     document.name("name", &algorithm.entry.name, from);
     for (declared, value) in given(algorithm) {
         let from = match setting_of(&algorithm.entry.name, declared.name) {
-            Some(setting) => origin.of(&setting),
+            Some(setting) => origin.of_group(group, &setting),
             None => origin.of_group(group, &format!("mechanism.{}", declared.name)),
         };
         document.parameter(declared, value, &from);

@@ -6,7 +6,7 @@ use crate::error::{Result, quoted};
 use crate::keys;
 use crate::model::Report;
 use crate::quantity::{positive_time, time};
-use crate::the_one::{PRECISION, REPORTS, inside};
+use crate::the_one::{PRECISION, REPORTS, ReportClass, inside};
 use std::path::PathBuf;
 
 pub fn reports(root: &Section) -> Result<Vec<Report>> {
@@ -22,7 +22,7 @@ fn report(name: &str, section: &Section) -> Result<Report> {
         let what = format!("{} leads out of the folder of the run", quoted(&output));
         return section.refuse("file", what, "name a file below it, like \"reports/stats.txt\"");
     }
-    let mut settings = Vec::new();
+    let mut settings = others(section, class)?;
     for key in ["granularity", "interval"] {
         let Some(span) = section.quantity(key, positive_time)? else { continue };
         let Some(setting) = class.settings.iter().find(|known| key_of(known) == key) else {
@@ -42,7 +42,38 @@ fn report(name: &str, section: &Section) -> Result<Report> {
     })
 }
 
+/// Settings that are no lengths of time.
+fn others(section: &Section, class: &ReportClass) -> Result<Vec<(String, String)>> {
+    let mut settings = Vec::new();
+    for (key, setting) in [("bundles", "messages"), ("nodes", "nodes"), ("count", "nrofHosts")] {
+        let given = match key {
+            "count" => section.whole(key, 0, i64::from(i32::MAX))?.map(|count| count.to_string()),
+            _ => section.text(key)?.map(str::to_owned),
+        };
+        let Some(given) = given else { continue };
+        if !class.settings.contains(&setting) {
+            let what = format!("`{}` is no key of {}", section.key(key), class.name);
+            return section.refuse(key, what, "leave it out");
+        }
+        if key == "nodes" && given.split(',').any(|node| node.trim().parse::<u32>().is_err()) {
+            return section.refuse(
+                key,
+                format!("{} are no numbers", quoted(&given)),
+                "write them like \"0, 3\"",
+            );
+        }
+        settings.push((setting.to_owned(), given));
+    }
+    Ok(settings)
+}
+
 /// The key of a setting of The ONE.
 pub fn key_of(setting: &str) -> &'static str {
-    if setting == "granularity" { "granularity" } else { "interval" }
+    match setting {
+        "granularity" => "granularity",
+        "messages" => "bundles",
+        "nodes" => "nodes",
+        "nrofHosts" => "count",
+        _ => "interval",
+    }
 }

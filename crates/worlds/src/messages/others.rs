@@ -1,7 +1,7 @@
 //! All agents but one, as the one sees them while it makes offers.
 
 use super::world::Around;
-use lightlag_protocols::dtn::{Agent, Answer, Census, IdSet, NodeId, Offer, Peers, Summary};
+use lightlag_protocols::dtn::{Agent, Answer, Census, IdSet, NodeId, Offer, Peers, Refusal, Summary};
 use lightlag_protocols::time::{Duration, Instant};
 
 /// What a world knows while one of its agents makes offers.
@@ -64,6 +64,15 @@ impl Peers for Others<'_> {
     }
     fn answer(&mut self, peer: NodeId, offer: &Offer) -> Answer {
         let View { now, census, delayed, .. } = *self.view;
+        if let Some((least, most)) = self.agent(peer).router_properties().holders {
+            // The sender is one of them.
+            let others = self.agent(peer).links().iter().filter(|link| link.peer != offer.from);
+            let holders =
+                others.filter(|link| self.agent(link.peer).store().contains(offer.bundle().id)).count();
+            if !(least..=most).contains(&(holders as u32 + 1)) {
+                return Answer::Refuse(Refusal::Routing);
+            }
+        }
         let around = self.view.around;
         let agent = self.agent_mut(peer);
         around.tell(agent, peer);

@@ -1,6 +1,8 @@
 //! The state of a run and its main loop.
 
 mod contacts;
+mod holders;
+mod instant;
 mod rates;
 mod replies;
 
@@ -98,6 +100,8 @@ enum Event {
     Expired(BundleId),
     /// The sender hears that the peer did not keep it.
     Returned(NodeId, BundleId, NodeId),
+    /// This node may accept what it refused.
+    Renewed(NodeId),
 }
 
 struct Flight {
@@ -136,6 +140,10 @@ pub(super) struct World<'a, O> {
     /// Per node, the buffer state that its peers see; empty where no mechanism needs it.
     spaces: Vec<PeerSpace>,
     receipts: bool,
+    /// Whether any router passes copies at once.
+    instant: bool,
+    /// Whether any router counts the peers that hold a copy.
+    counts_holders: bool,
     /// Counts changes. What has not changed since a node last found nothing to send (`tried`) need not
     /// be tried again: neither what it could send (`supply`) nor what its peers could take (`demand`).
     changes: u64,
@@ -183,6 +191,8 @@ impl<'a, O: Observer> World<'a, O> {
             } else {
                 Vec::new()
             },
+            instant: needs(|agent| agent.router_properties().instant),
+            counts_holders: needs(|agent| agent.router_properties().holders.is_some()),
             receipts: setup.nodes.iter().any(|n| n.policy.receipts) || needs(|a| a.needs().receipts),
             changes: 0,
             supply: vec![0; count],
@@ -280,6 +290,9 @@ impl<'a, O: Observer> World<'a, O> {
         }
         self.publish(node);
         self.on_change(node);
+        if outcome == Creation::Stored {
+            self.spread(node, bundle.id);
+        }
     }
     fn retry_waiting(&mut self, node: NodeId) {
         if !self.agents[node.0 as usize].has_waiting() {
@@ -351,21 +364,27 @@ impl<'a, O: Observer> World<'a, O> {
         let begins = port.told[0].max(now);
         let (ends, flight) = self.rules().transfer(rate, delay, transfer.size, begins);
         let end_of_contact = contact.end;
+        let left = Remaining::of(transfer.size);
+        let slot =
+            self.set_under_way(Ongoing { transfer, from, started: now, ends, flight, since: begins, left });
+        if ends <= end_of_contact {
+            self.queue.schedule(ends, Event::Sent(slot));
+        }
+        if self.track_expected {
+            self.expected[to.0 as usize].insert(transfer.id.0);
+        }
+    }
+    /// A transfer begins; gives its slot.
+    fn set_under_way(&mut self, ongoing: Ongoing) -> u32 {
+        let (from, Transfer { to, id, .. }) = (ongoing.from, ongoing.transfer);
         let slot = self.vacant.pop().unwrap_or_else(|| {
             self.ongoing.push(None);
             self.ongoing.len() as u32 - 1
         });
-        let left = Remaining::of(transfer.size);
-        self.ongoing[slot as usize] =
-            Some(Ongoing { transfer, from, started: now, ends, flight, since: begins, left });
-        if ends <= end_of_contact {
-            self.queue.schedule(ends, Event::Sent(slot));
-        }
+        self.ongoing[slot as usize] = Some(ongoing);
         self.occupy(from, to, slot + 1, 1);
-        if self.track_expected {
-            self.expected[to.0 as usize].insert(transfer.id.0);
-        }
-        self.record(&Record::Started { from, to, id: transfer.id });
+        self.record(&Record::Started { from, to, id });
+        slot
     }
     /// Marks the link and both radios: busy with `slot` (+1), or free (0, -1).
     fn occupy(&mut self, from: NodeId, to: NodeId, slot: u32, change: i32) {
@@ -386,11 +405,13 @@ impl<'a, O: Observer> World<'a, O> {
         while let Some(event) = self.queue.pop_due(self.now) {
             match event {
                 Event::Arrived(flight) => {
-                    let to = flight.to;
+                    let (to, id) = (flight.to, flight.transit.bundle.id);
                     self.arrive(*flight);
                     self.on_change(to);
+                    self.spread(to, id);
                 }
                 Event::Expired(id) => self.expire(id),
+                Event::Renewed(node) => self.on_change(node),
                 Event::Returned(from, id, to) => self.agents[from.0 as usize].returned(self.now, id, to),
                 Event::Sent(slot) => {
                     if let Some(ongoing) = self.ongoing[slot as usize].as_ref().filter(|o| o.ends == self.now)
@@ -437,6 +458,7 @@ impl<'a, O: Observer> World<'a, O> {
         let flying = Flight { transit, from, to, started, flight };
         if flight == Duration::ZERO {
             self.arrive(flying);
+            self.spread(to, transfer.id);
         } else {
             self.queue.schedule(self.now.saturating_add(flight), Event::Arrived(Box::new(flying)));
         }
@@ -477,6 +499,7 @@ impl<'a, O: Observer> World<'a, O> {
                     census.on_copied(id, to, kind == TransferKind::Replication);
                 }
                 self.record(&Record::Stored { from, to, id, started });
+                self.renew_later(to);
             }
             BundleArrival::Delivered { first } => {
                 if let Some(census) = &mut self.census {
@@ -510,6 +533,9 @@ impl<'a, O: Observer> World<'a, O> {
     fn on_change(&mut self, node: NodeId) {
         self.renew_supply(node);
         self.demand[node.0 as usize] = self.changes;
+        if self.counts_holders {
+            self.recount(node);
+        }
         if !self.can_take_part(node) {
             return;
         }
@@ -546,21 +572,30 @@ impl<'a, O: Observer> World<'a, O> {
             if !self.spaces.is_empty() {
                 self.reclaim(node);
             }
-            while self.can_take_part(node) && self.start_next(node) {}
+            let was_free = self.can_take_part(node);
+            let mut delivers = false;
+            while self.can_take_part(node)
+                && let Some(kind) = self.start_next(node)
+            {
+                delivers |= kind == TransferKind::Delivery;
+            }
+            if self.counts_holders && was_free && !delivers {
+                self.keep_among(node);
+            }
             // Last, so that a released node that is busy again is not offered to others.
             self.settle_released();
         }
     }
-    /// Starts the next transfer of `node`, or of a peer that serves it; false without one.
-    fn start_next(&mut self, node: NodeId) -> bool {
+    /// Starts the next transfer of `node`, or of a peer that serves it; `None` without one.
+    fn start_next(&mut self, node: NodeId) -> Option<TransferKind> {
         let index = node.0 as usize;
         let changes = self.changes;
         if self.agents[index].store().replicas().is_empty() {
-            return false;
+            return None;
         }
         if !self.find_eligible(node) {
             self.tried[index] = changes;
-            return false;
+            return None;
         }
         let begun = self.next_transfer(node);
         match begun {
@@ -568,7 +603,7 @@ impl<'a, O: Observer> World<'a, O> {
             None => self.tried[index] = changes,
         }
         self.flush_touched(node);
-        begun.is_some()
+        begun.map(|(_, transfer)| transfer.kind)
     }
     /// Finds free peers for a transfer by a quick check, without those unchanged since the last attempt;
     /// false without any.
@@ -581,7 +616,8 @@ impl<'a, O: Observer> World<'a, O> {
         for port in &self.ports[node.0 as usize] {
             let peer = port.peer;
             let free = port.is_free(radio, self.active[peer.0 as usize] == 0);
-            if !free || (!anew && self.demand[peer.0 as usize] <= tried) {
+            let stale = !anew && self.demand[peer.0 as usize] <= tried;
+            if !free || stale || (self.instant && self.passes_at_once(node, peer)) {
                 continue;
             }
             let expected = self.track_expected.then(|| &self.expected[peer.0 as usize]);

@@ -14,6 +14,7 @@ mod maps;
 mod messages;
 mod mobility_statistics;
 mod names;
+mod neighbours;
 mod packets;
 mod replies;
 #[path = "../../../../tests/skip.rs"]

@@ -4,8 +4,8 @@
 use super::super::{of_setup, within};
 use crate::metrics::Metrics;
 use lightlag_protocols::dtn::{
-    Built, Bundle, BundleId, Mechanism, Needs, NodeId, NodePolicy, Parameters, Router, RouterProperties,
-    mechanisms, routers,
+    Built, Bundle, BundleId, Entry, Mechanism, Needs, NodeId, NodePolicy, Parameters, Router,
+    RouterProperties, mechanisms, routers,
 };
 use lightlag_protocols::dtn::{Propagation, Radio};
 use lightlag_protocols::rng::Stream;
@@ -151,7 +151,9 @@ impl Pair {
 /// Every router with every mechanism.
 fn pairs() -> Vec<Pair> {
     let mut pairs = Vec::new();
-    for router in routers::TABLE {
+    // No network lets an oracle's transfers take no time; `passive` refuses bundles that do not fit.
+    let real = |router: &&Entry<dyn Router>| !["epidemic_oracle", "passive"].contains(&router.name);
+    for router in routers::TABLE.iter().filter(real) {
         for mechanism in mechanisms::TABLE {
             let own = |name, declared| {
                 Parameters::resolve(name, declared, &BTreeMap::new()).expect("defaults are valid")

@@ -31,6 +31,21 @@ impl Clock {
         }
         self.mark((ns / step) as usize, tick.as_secs_f64())
     }
+    /// The last tick up to which nodes have moved when an event of this time is processed: The ONE moves them after the
+    /// events up to its next mark. Without ticks they move all the time.
+    pub(super) fn moved_before(&mut self, at: Instant) -> Instant {
+        let Some(tick) = self.tick else { return at };
+        let tick_at = |count: i64| Instant::from_nanos(tick.as_nanos().saturating_mul(count));
+        let event = at.as_secs_f64();
+        let mut count = (at.as_nanos() / tick.as_nanos()).max(0);
+        while count > 0 && self.shows(tick_at(count)) >= event {
+            count -= 1;
+        }
+        while self.shows(tick_at(count + 1)) < event {
+            count += 1;
+        }
+        tick_at(count)
+    }
     /// What it shows when a run until `end` is over: its first mark that is not before the end.
     pub(super) fn shows_at_end(&mut self, end: Instant) -> f64 {
         let shown = self.shows(end);
@@ -92,6 +107,19 @@ mod tests {
         assert_eq!(clock.shows(Instant::from_secs(1)), 0.9999999999999999);
         assert_eq!(clock.shows(Instant::from_nanos(1_050_000_000)), 1.05);
         assert_eq!(Clock::new(None).shows(Instant::from_secs(1)), 1.0);
+    }
+
+    #[test]
+    fn an_event_at_a_tick_finds_nodes_where_they_were_before_it() {
+        let mut clock = Clock::new(Some(Duration::from_nanos(500_000_000)));
+        let half = |count: i64| Instant::from_nanos(500_000_000 * count);
+        assert_eq!(clock.moved_before(Instant::from_secs(3)), half(5));
+        assert_eq!(clock.moved_before(Instant::from_nanos(3_100_000_000)), half(6));
+        assert_eq!(clock.moved_before(Instant::ZERO), Instant::ZERO);
+        // The sum of ten tenths is below 1.
+        let mut clock = Clock::new(Some(Duration::from_nanos(100_000_000)));
+        assert_eq!(clock.moved_before(Instant::from_secs(1)), Instant::from_secs(1));
+        assert_eq!(Clock::new(None).moved_before(Instant::from_secs(1)), Instant::from_secs(1));
     }
 
     #[test]

@@ -1,4 +1,6 @@
-//! How Java prints numbers: The ONE's files are compared byte by byte.
+//! How Java prints numbers and orders maps: The ONE's files are compared byte by byte.
+
+pub(super) use java_random::Random;
 
 /// `Double.toString`: the shortest digits that identify the number, in decimal from 0.001 to 10^7 and in
 /// scientific notation elsewhere (Java SE API, `java.lang.Double`).
@@ -72,6 +74,75 @@ fn special(value: f64) -> String {
     if value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned()
 }
 
+/// A `java.util.HashMap` with texts as keys, for its order: by slots of a table that doubles when more than three quarters
+/// of it would be taken, and in a slot by insertion (`java.lang.String.hashCode`, Java SE API).
+#[derive(Clone, Debug)]
+pub(super) struct HashOrder<V> {
+    slots: Vec<Vec<Held<V>>>,
+    count: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Held<V> {
+    hash: u32,
+    key: String,
+    value: V,
+}
+
+impl<V> Default for HashOrder<V> {
+    fn default() -> Self {
+        Self { slots: (0..16).map(|_| Vec::new()).collect(), count: 0 }
+    }
+}
+
+impl<V> HashOrder<V> {
+    /// Puts a value in; one of the same key is replaced and keeps its place.
+    pub(super) fn insert(&mut self, key: &str, value: V) {
+        let hash = spread_hash(key);
+        let slot = self.slot(hash);
+        if let Some(held) = slot.iter_mut().find(|held| held.key == key) {
+            held.value = value;
+            return;
+        }
+        slot.push(Held { hash, key: key.to_owned(), value });
+        self.count += 1;
+        if self.count > self.slots.len() / 4 * 3 {
+            self.grow();
+        }
+    }
+    pub(super) fn remove(&mut self, key: &str) -> Option<V> {
+        let slot = self.slot(spread_hash(key));
+        let at = slot.iter().position(|held| held.key == key)?;
+        let held = slot.remove(at);
+        self.count -= 1;
+        Some(held.value)
+    }
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &V)> {
+        self.slots.iter().flatten().map(|held| (held.key.as_str(), &held.value))
+    }
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.iter().map(|(key, _)| key)
+    }
+    fn slot(&mut self, hash: u32) -> &mut Vec<Held<V>> {
+        let most = self.slots.len() - 1;
+        &mut self.slots[hash as usize & most]
+    }
+    fn grow(&mut self) {
+        let size = self.slots.len() * 2;
+        let before = std::mem::replace(&mut self.slots, (0..size).map(|_| Vec::new()).collect());
+        for held in before.into_iter().flatten() {
+            self.slot(held.hash).push(held);
+        }
+    }
+}
+
+/// The hash of a text, its upper half folded into the lower one.
+fn spread_hash(text: &str) -> u32 {
+    let hash =
+        text.encode_utf16().fold(0_u32, |hash, unit| hash.wrapping_mul(31).wrapping_add(u32::from(unit)));
+    hash ^ hash >> 16
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,6 +163,22 @@ mod tests {
         for (value, text) in cases {
             assert_eq!(shortest(value), text);
         }
+    }
+
+    #[test]
+    fn maps_have_the_order_of_java() {
+        let mut map = HashOrder::default();
+        (1..=30).for_each(|number| map.insert(&format!("M{number}"), number));
+        for number in (3..=30).step_by(4) {
+            assert_eq!(map.remove(&format!("M{number}")), Some(number));
+        }
+        map.insert("x_αβ", 0);
+        map.insert("M12", 0);
+        // As java.util.HashMap of OpenJDK 17 lists them.
+        let java =
+            "M1 M2 M4 M5 M6 M20 M8 M9 M22 M21 M24 M26 M25 M28 M29 M30 M10 M13 M12 x_αβ M14 M17 M16 M18";
+        assert_eq!(map.keys().collect::<Vec<_>>().join(" "), java);
+        assert_eq!((map.remove("M3"), map.remove("M12")), (None, Some(0)));
     }
 
     #[test]

@@ -6,16 +6,21 @@
 mod clock;
 mod contacts;
 mod encounters;
+mod holders;
 mod java;
 mod messages;
 mod network;
+mod places;
 
 use clock::Clock;
 use encounters::{Encounters, Form};
+use holders::{Holders, Kind};
 use lightlag_protocols::dtn::{Bundle, BundleId, NodeId};
 use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_scenario::REPORTS;
+use lightlag_worlds::mobility::Point;
+pub use places::Places;
 use std::sync::Arc;
 
 /// What The ONE's clock shows when a run until `end` is over, to the decimals of its reports.
@@ -33,16 +38,28 @@ pub struct Options {
     pub precision: usize,
     /// `warmup`.
     pub warmup: Duration,
-    /// `granularity` of contact times.
+    /// `granularity` of contact times and of snapshots.
     pub granularity: Duration,
     /// `occupancyInterval` of `BufferOccupancyReport`.
     pub occupancy_interval: Duration,
+    /// `messages`: names of the bundles that are reported; `None`: all.
+    pub reported_bundles: Option<Arc<[String]>>,
+    /// `nodes`: numbers of the nodes that are reported; `None`: all.
+    pub reported_nodes: Option<Arc<[u32]>>,
+    /// `nrofHosts` of `MessageAvailabilityReport`, which without it reports on none.
+    pub hosts: i64,
     /// `Scenario.updateInterval`, to print times of The ONE's clock.
     pub tick: Option<Duration>,
     /// Names of the nodes by number; beyond the list, n0, n1, ...
     pub nodes: Arc<[String]>,
     /// Names of the bundles by number; beyond the list, M1, M2, ...
     pub bundles: Arc<[String]>,
+}
+
+impl Options {
+    fn reports_node(&self, node: u32) -> bool {
+        self.reported_nodes.as_ref().is_none_or(|nodes| nodes.contains(&node))
+    }
 }
 
 impl Default for Options {
@@ -53,11 +70,19 @@ impl Default for Options {
             warmup: Duration::ZERO,
             granularity: Duration::from_secs(1),
             occupancy_interval: Duration::from_secs(5),
+            reported_bundles: None,
+            reported_nodes: None,
+            hosts: -1,
             tick: None,
             nodes: Arc::new([]),
             bundles: Arc::new([]),
         }
     }
+}
+
+/// Whether a report of this class needs the positions of the nodes ([`Report::with_places`]).
+pub fn needs_places(class: &str) -> bool {
+    ["DistanceDelayReport", "LocationSnapshotReport", "MessageLocationReport"].contains(&class)
 }
 
 /// A report class that can't be written.
@@ -94,6 +119,7 @@ impl Report {
         let unsupported = || UnsupportedReport { class: class.to_owned() };
         let class = REPORTS.iter().find(|known| known.name == class).ok_or_else(unsupported)?.name;
         let mut desk = Desk::new(options);
+        let distances;
         let (head, body): (&str, Box<dyn Body>) = match class {
             "AdjacencyGraphvizReport" => ("", Box::new(contacts::Adjacency::default())),
             "BufferOccupancyReport" => ("", Box::new(network::BufferOccupancy::new(&desk))),
@@ -109,9 +135,17 @@ impl Report {
                 "# time  ID  size  hopcount  deliveryTime  fromHost  toHost  remainingTtl  isResponse  path\n",
                 Box::new(messages::DeliveredMessages::default()),
             ),
+            "DistanceDelayReport" => {
+                let columns = "# distance at msg send, delivery time, hop count, MSG_ID";
+                distances = format!("# Scenario {}\n{columns}\n", desk.options.scenario);
+                (&distances, Box::new(places::DistanceDelay::default()))
+            }
             "EncountersVSUniqueEncountersReport" => ("", Box::new(Encounters::new(Form::Both))),
             "EventLogReport" => ("", Box::new(network::EventLog::default())),
             "InterContactTimesReport" => ("", Box::new(contacts::ContactTimes::new(true))),
+            "LocationSnapshotReport" => ("", Box::new(places::Locations::new(&desk))),
+            "MessageAvailabilityReport" => ("", Box::new(Holders::new(Kind::Availability, &desk))),
+            "MessageCopyCountReport" => ("", Box::new(Holders::new(Kind::Copies, &desk))),
             "MessageDelayReport" => {
                 ("# messageDelay  cumulativeProbability\n", Box::new(messages::MessageDelay::default()))
             }
@@ -120,6 +154,7 @@ impl Report {
                 (head, Box::new(messages::MessageDelivery::default()))
             }
             "MessageGraphvizReport" => ("", Box::new(messages::MessageGraph::default())),
+            "MessageLocationReport" => ("", Box::new(Holders::new(Kind::Locations, &desk))),
             "MessageReport" => ("# messages: ID, start time, end time\n", Box::new(messages::Messages)),
             "PingAppReporter" => ("", Box::new(messages::PingApp::default())),
             "TotalContactTimeReport" => {
@@ -132,6 +167,12 @@ impl Report {
         };
         desk.text = head.to_owned();
         Ok(Self { class, desk, body })
+    }
+    /// The same, with the positions of the nodes. Without them all nodes are at the origin.
+    #[must_use]
+    pub fn with_places(mut self, places: Box<dyn Places>) -> Self {
+        self.desk.places = Some(places);
+        self
     }
     /// Its class.
     pub fn class(&self) -> &'static str {
@@ -158,13 +199,14 @@ struct Desk {
     options: Options,
     clock: Clock,
     bundles: Vec<Option<Bundle>>,
+    places: Option<Box<dyn Places>>,
     text: String,
 }
 
 impl Desk {
     fn new(options: &Options) -> Self {
         let clock = Clock::new(options.tick);
-        Self { options: options.clone(), clock, bundles: Vec::new(), text: String::new() }
+        Self { options: options.clone(), clock, bundles: Vec::new(), places: None, text: String::new() }
     }
     fn format(&self, value: f64) -> String {
         java::fixed(value, self.options.precision)
@@ -176,6 +218,12 @@ impl Desk {
     fn formatted_time(&mut self, at: Instant) -> String {
         let shown = self.time(at);
         self.format(shown)
+    }
+    fn place(&mut self, now: Instant, node: NodeId) -> Point {
+        self.places.as_mut().map(|places| places.place(now, node)).unwrap_or_default()
+    }
+    fn reports_bundle(&self, name: &str) -> bool {
+        self.options.reported_bundles.as_ref().is_none_or(|names| names.iter().any(|known| known == name))
     }
     fn is_warmup(&mut self, now: Instant) -> bool {
         self.options.warmup.as_secs_f64() > self.time(now)

@@ -222,3 +222,51 @@ fn every_supported_class_can_be_made_and_others_are_refused_in_one_line() {
     let error = Report::new("EnergyLevelReport", &Options::default()).err().expect("not supported");
     assert!(error.to_string().starts_with("report class `EnergyLevelReport` is not supported"));
 }
+
+/// Node k is 100 k metres east, and a metre a second north.
+struct Line;
+
+impl Places for Line {
+    fn place(&mut self, now: Instant, node: NodeId) -> Point {
+        Point { x: 100.0 * f64::from(node.0), y: now.as_secs_f64() }
+    }
+}
+
+fn placed(class: &str, options: &Options) -> String {
+    let mut report = Report::new(class, options).expect("a supported class").with_places(Box::new(Line));
+    for (at, record) in story() {
+        report.on_record(Instant::from_secs_f64(at), &record);
+    }
+    report.text()
+}
+
+#[test]
+fn snapshots_say_who_holds_what_and_where() {
+    let options = Options { granularity: Duration::from_secs(2), ..Options::default() };
+    let copies = report("MessageCopyCountReport", &options);
+    assert_eq!(copies, "[2]\n[4]\nM1 1\n[6]\nM1 2\nM2 1\n[8]\nM1 2\nM2 1\n[10]\nM1 1\nM2 1\n");
+    let places = placed("MessageLocationReport", &options);
+    assert!(places.starts_with("[2]\n[4]\n(0.00,4.00) M1\n[6]\n(0.00,6.00) M1 M2\n(100.00,6.00) M1\n[8]\n"));
+    let some = Options { reported_bundles: Some(["M2".to_owned()].into()), ..options.clone() };
+    assert_eq!(report("MessageCopyCountReport", &some), "[2]\n[4]\n[6]\nM2 1\n[8]\nM2 1\n[10]\nM2 1\n");
+    let some = Options { reported_nodes: Some([2].into()), warmup: Duration::from_secs(7), ..options };
+    let places = placed("LocationSnapshotReport", &some);
+    assert_eq!(places, "[8]\nn2 200.0000 8.0000\n[10]\nn2 200.0000 10.0000\n");
+}
+
+#[test]
+fn bundles_are_available_where_a_peer_holds_them() {
+    let options = Options { granularity: Duration::from_secs(5), hosts: 2, ..Options::default() };
+    // java.util.Random draws the nodes 1 and 0 with 2 as the seed.
+    let text = report("MessageAvailabilityReport", &options);
+    assert_eq!(text, "[5]\nn0 M1 M2\nn1 M1 M2\n[10]\nn0 M2\nn1 M1\n");
+    let nobody = report("MessageAvailabilityReport", &Options { hosts: -1, ..options });
+    assert_eq!(nobody, "[5]\n[10]\n");
+}
+
+#[test]
+fn distances_are_those_of_the_creation() {
+    let text = placed("DistanceDelayReport", &Options::default());
+    let head = "# Scenario default_scenario\n# distance at msg send, delivery time, hop count, MSG_ID\n";
+    assert_eq!(text, format!("{head}200.0000 5.3000 2 M1\n100.0000 -1.0000 -1 M2\n"));
+}

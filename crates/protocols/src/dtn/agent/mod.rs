@@ -233,6 +233,8 @@ pub struct Agent {
     leaving: VecDeque<Leaving>,
     /// Copies whose custody is moving right now.
     moving: Vec<BundleId>,
+    /// Copies that were deleted while they were being sent; their transfers continue.
+    detached: Vec<Replica>,
     waiting: VecDeque<Bundle>,
     events: Vec<Deletion>,
 }
@@ -273,6 +275,7 @@ impl Agent {
             dropped: IdSet::default(),
             leaving: VecDeque::new(),
             moving: Vec::new(),
+            detached: Vec::new(),
             waiting: VecDeque::new(),
             events: Vec::new(),
         }
@@ -353,6 +356,23 @@ impl Agent {
     pub fn meet_router(&mut self, now: Instant, peer: NodeId, state: Option<&Table>) {
         self.router.on_event(&local!(self, now, None), &RouterEvent::ContactUp { peer, state });
         self.remove_acknowledged(now);
+    }
+    /// What never changes for its router.
+    #[inline]
+    pub fn router_properties(&self) -> &RouterProperties {
+        &self.properties
+    }
+    /// Deletes the copies of which fewer or more peers in contact hold one than the router wants
+    /// ([`RouterProperties::holders`]). The transfer of one that is being sent continues.
+    pub fn keep_among(&mut self, now: Instant, holders: impl Fn(BundleId) -> u32) {
+        let Some((least, most)) = self.properties.holders else { return };
+        let lonely = |id: &BundleId| !(least..=most).contains(&holders(*id));
+        let gone: Vec<BundleId> = self.store.heads().iter().map(|head| head.id).filter(lonely).collect();
+        gone.into_iter().for_each(|id| self.delete(now, id, DropReason::Overflow));
+    }
+    /// Deletes the copy of a bundle that is delivered, unless it is being sent. It may be accepted again.
+    pub fn delete_delivered(&mut self, now: Instant, id: BundleId) {
+        self.delete_idle(now, id, DropReason::Acknowledged);
     }
     /// Whether peers in contact must get the router's state whenever it changes.
     pub fn reports_changes(&self) -> bool {
@@ -492,12 +512,15 @@ impl Agent {
     }
     /// Deletes the copy of `id` if its lifetime is over and it is not being sent.
     pub fn expire(&mut self, now: Instant, id: BundleId) {
-        if self.store.get(id).is_some_and(|r| r.bundle.expires <= now) {
+        if self.store.get(id).is_some_and(|r| r.bundle.expires <= now) && !self.properties.keeps_expired {
             self.delete_idle(now, id, DropReason::Expired);
         }
     }
     /// Deletes every copy whose lifetime is over and that is not being sent.
     pub fn purge(&mut self, now: Instant) {
+        if self.properties.keeps_expired {
+            return;
+        }
         let over: Vec<BundleId> =
             self.store.replicas().iter().filter(|r| r.bundle.expires <= now).map(|r| r.bundle.id).collect();
         over.into_iter().for_each(|id| self.delete_idle(now, id, DropReason::Expired));
@@ -508,10 +531,12 @@ impl Agent {
         }
     }
     fn delete_idle(&mut self, now: Instant, id: BundleId, reason: DropReason) {
-        let Some(slot) = self.store.slot(id).filter(|&slot| self.store.replicas()[slot].sending == 0) else {
-            return;
-        };
-        let replica = self.store.take(slot);
+        if self.store.get(id).is_some_and(|replica| replica.sending == 0) {
+            self.delete(now, id, reason);
+        }
+    }
+    fn delete(&mut self, now: Instant, id: BundleId, reason: DropReason) {
+        let Some(replica) = self.store.remove(id) else { return };
         if !self.delivered.contains(id.0) {
             self.had.remove(id.0);
         }
@@ -521,5 +546,8 @@ impl Agent {
         let dropped = MechanismEvent::Dropped { bundle: &replica.bundle, reason };
         self.mechanism.on_event(&local!(self, now, None), &dropped);
         self.events.push(Deletion { bundle: replica.bundle, reason, received: replica.received });
+        if replica.sending > 0 {
+            self.detached.push(replica);
+        }
     }
 }

@@ -77,8 +77,13 @@ impl Agent {
         while self.store.used() + incoming.size > self.store.capacity() {
             let at = local!(self, now, census);
             let preferred = self.router.victim(&at);
+            let picked = preferred.filter(|_| self.properties.picks_victim);
+            if self.properties.picks_victim && picked.is_none() {
+                return Err(Some(Refusal::NoSpace));
+            }
             match self.mechanism.make_room(&at, incoming, preferred) {
                 BufferDecision::Drop(id) => {
+                    let id = picked.unwrap_or(id);
                     let before = self.store.used();
                     self.delete_idle(now, id, DropReason::Overflow);
                     if self.store.used() == before {

@@ -293,34 +293,17 @@ impl Agent {
         transfer: &Transfer,
         census: Option<&Census>,
     ) -> Option<BundleInTransit> {
+        if let Some(mut replica) = self.take_detached(transfer.id) {
+            let (transit, _) = self.leave(now, &mut replica, transfer, census);
+            self.shed_excess(now, &transit.bundle, census);
+            return Some(transit);
+        }
         let slot = self.store.slot(transfer.id)?;
         let mut replica = self.store.replicas()[slot].clone();
         replica.sending -= 1;
-        let at = local!(self, now, census);
-        let delivered = transfer.kind == TransferKind::Delivery;
-        let custody = transfer.kind == TransferKind::Custody;
-        // A transfer of custody moves the copy with its marks: the number of copies stays the same.
-        let (router_mark, mechanism_mark) = if custody {
-            (replica.router_mark, replica.mechanism_mark)
-        } else {
-            (self.router.mark_for_peer(&replica), self.mechanism.mark_for_peer(&at, &replica))
-        };
-        let transit = BundleInTransit {
-            bundle: replica.bundle,
-            kind: transfer.kind,
-            hops: replica.hops + 1,
-            router_mark,
-            mechanism_mark,
-            path: replica.path.clone(),
-        };
-        let mut after = AfterTransfer::Keep;
-        if !custody {
-            after = self.router.on_sent(&at, &mut replica, transfer.to, delivered);
-            let sent = CopyEvent::Sent { peer: transfer.to, delivered };
-            self.mechanism.on_copy(&at, &mut replica, sent);
-        }
+        let (transit, after) = self.leave(now, &mut replica, transfer, census);
         self.store.update(slot, replica);
-        if custody {
+        if transfer.kind == TransferKind::Custody {
             self.moving.retain(|&id| id != transfer.id);
             self.hand_over(now, transfer.id, transfer.to, false, census);
         } else if after == AfterTransfer::GiveUp {
@@ -332,6 +315,65 @@ impl Agent {
         }
         self.shed_excess(now, &transit.bundle, census);
         Some(transit)
+    }
+    /// A transfer that takes no time, of a copy that may have been deleted since it was chosen. Gives what the peer
+    /// receives.
+    pub fn pass_on(
+        &mut self,
+        now: Instant,
+        mut replica: Replica,
+        transfer: &Transfer,
+        census: Option<&Census>,
+    ) -> BundleInTransit {
+        let (transit, _) = self.leave(now, &mut replica, transfer, census);
+        if let Some(slot) = self.store.slot(transfer.id) {
+            let sending = self.store.replicas()[slot].sending;
+            self.store.update(slot, Replica { sending, ..replica });
+        }
+        transit
+    }
+    /// The bundle as it leaves, and what the router does with its own copy.
+    fn leave(
+        &mut self,
+        now: Instant,
+        replica: &mut Replica,
+        transfer: &Transfer,
+        census: Option<&Census>,
+    ) -> (BundleInTransit, AfterTransfer) {
+        let at = local!(self, now, census);
+        let delivered = transfer.kind == TransferKind::Delivery;
+        let custody = transfer.kind == TransferKind::Custody;
+        // A transfer of custody moves the copy with its marks: the number of copies stays the same.
+        let (router_mark, mechanism_mark) = if custody {
+            (replica.router_mark, replica.mechanism_mark)
+        } else {
+            (self.router.mark_for_peer(replica), self.mechanism.mark_for_peer(&at, replica))
+        };
+        let transit = BundleInTransit {
+            bundle: replica.bundle,
+            kind: transfer.kind,
+            hops: replica.hops + 1,
+            router_mark,
+            mechanism_mark,
+            path: replica.path.clone(),
+        };
+        let mut after = AfterTransfer::Keep;
+        if !custody {
+            after = self.router.on_sent(&at, replica, transfer.to, delivered);
+            let sent = CopyEvent::Sent { peer: transfer.to, delivered };
+            self.mechanism.on_copy(&at, replica, sent);
+        }
+        (transit, after)
+    }
+    /// The copy that was deleted while it was being sent, with one transfer less.
+    fn take_detached(&mut self, id: BundleId) -> Option<Replica> {
+        let at = self.detached.iter().position(|replica| replica.bundle.id == id)?;
+        self.detached[at].sending -= 1;
+        let replica = self.detached[at].clone();
+        if replica.sending == 0 {
+            self.detached.remove(at);
+        }
+        Some(replica)
     }
     /// `peer` says that it did not take a copy that was sent to it, if that is still here.
     pub fn returned(&mut self, now: Instant, id: BundleId, peer: NodeId) {
@@ -345,6 +387,9 @@ impl Agent {
     pub fn abort(&mut self, now: Instant, transfer: &Transfer, census: Option<&Census>) {
         if transfer.kind == TransferKind::Custody {
             self.moving.retain(|&id| id != transfer.id);
+        }
+        if let Some(replica) = self.take_detached(transfer.id) {
+            return self.shed_excess(now, &replica.bundle, census);
         }
         let Some(replica) = self.store.get_mut(transfer.id) else { return };
         replica.sending -= 1;

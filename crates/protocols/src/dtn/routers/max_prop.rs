@@ -1,14 +1,16 @@
 //! MaxProp: epidemic in an order of merit, with acknowledgements and its own order of dropping.
 
 use crate::dtn::{
-    AfterTransfer, Bundle, BundleId, Entry, IdSet, Local, NodeId, Parameter, Replica, Router, RouterEvent,
-    RouterProperties, Table,
+    AfterTransfer, BuildContext, Bundle, BundleId, Entry, IdSet, Local, NodeId, Parameter, Replica, Router,
+    RouterEvent, RouterProperties, Table,
 };
 use crate::dtn::{Observation, Store};
 use crate::time::Instant;
+use estimates::Encounters;
 use meetings::Meetings;
 use std::cell::RefCell;
 
+pub(super) mod estimates;
 mod meetings;
 
 /// Young copies go first, the others by the cost of the path from the peer to their destination.
@@ -25,6 +27,8 @@ pub struct MaxProp {
     next_sample: usize,
     mean_contact_bytes: u64,
     threshold: RefCell<Threshold>,
+    /// Estimates the weight of a meeting. A peer may then get again what was sent to it and is gone there.
+    encounters: Option<Encounters>,
 }
 
 struct Contact {
@@ -51,30 +55,21 @@ pub const ENTRY: Entry<dyn Router> = Entry {
             (2.0, 1e6),
             "size at which a node's set of meeting probabilities loses its least",
         ),
-        Parameter::integer("samples", 10.0, (1.0, 1e6), "contacts over which transferred bytes are averaged"),
+        SAMPLES,
     ],
     only_with: &[],
-    properties: |_, _| RouterProperties {
-        ranked: true,
-        records_path: true,
-        fixed_state: true,
-        ..RouterProperties::NONE
-    },
+    properties: |_, _| PROPERTIES,
     build: |given, context| {
         let most = given.number("probabilities") as usize;
-        Box::new(MaxProp {
-            meetings: RefCell::new(Meetings::new(context.node, context.nodes, given.number("alpha"), most)),
-            sent: vec![IdSet::default(); context.nodes as usize],
-            acknowledged: IdSet::default(),
-            to_remove: Vec::new(),
-            contacts: Vec::new(),
-            samples: vec![0; given.number("samples") as usize],
-            next_sample: 0,
-            mean_contact_bytes: 0,
-            threshold: RefCell::default(),
-        })
+        Box::new(MaxProp::new(&context, given.number("alpha"), most, given.number("samples") as usize))
     },
 };
+
+pub(super) const SAMPLES: Parameter =
+    Parameter::integer("samples", 10.0, (1.0, 1e6), "contacts over which transferred bytes are averaged");
+
+pub(super) const PROPERTIES: RouterProperties =
+    RouterProperties { ranked: true, records_path: true, fixed_state: true, ..RouterProperties::NONE };
 
 // Scores order three classes of copies: those of few hops, those with a known path, the others.
 const CLASS: f64 = 1e9;
@@ -86,6 +81,25 @@ const HOP: f64 = 1.0 / (1_u64 << 40) as f64;
 const LAST_ID: u64 = 1 << 24;
 
 impl MaxProp {
+    /// With the weight of a meeting, the size of its set of probabilities, and the contacts over which bytes are averaged.
+    pub(super) fn new(context: &BuildContext, alpha: f64, most: usize, samples: usize) -> Self {
+        Self {
+            meetings: RefCell::new(Meetings::new(context.node, context.nodes, alpha, most)),
+            sent: vec![IdSet::default(); context.nodes as usize],
+            acknowledged: IdSet::default(),
+            to_remove: Vec::new(),
+            contacts: Vec::new(),
+            samples: vec![0; samples],
+            next_sample: 0,
+            mean_contact_bytes: 0,
+            threshold: RefCell::default(),
+            encounters: None,
+        }
+    }
+    /// The same, with an estimated weight of a meeting.
+    pub(super) fn estimating(self, encounters: Encounters) -> Self {
+        Self { encounters: Some(encounters), ..self }
+    }
     fn merit(&self, store: &Store, replica: &Replica, from: NodeId) -> f64 {
         let hops = f64::from(replica.hops);
         if replica.hops < self.hop_threshold(store) {
@@ -131,6 +145,12 @@ impl MaxProp {
     }
     fn on_contact_up(&mut self, at: &Local, peer: NodeId, state: Option<&Table>) {
         self.contacts.push(Contact { peer, bytes: 0, exchanging: true });
+        if let Some(encounters) = &mut self.encounters
+            && encounters.met(at.now, peer)
+            && let Some(alpha) = encounters.max_prop(self.meetings.get_mut().alpha())
+        {
+            self.meetings.get_mut().set_alpha(alpha);
+        }
         self.meetings.get_mut().met(peer, at.now);
         if let Some(state) = state {
             self.learn(at, peer, state);
@@ -172,7 +192,7 @@ impl Router for MaxProp {
     fn on_sent(&mut self, _: &Local, replica: &mut Replica, peer: NodeId, delivered: bool) -> AfterTransfer {
         let id = replica.bundle.id;
         self.count_bytes(peer, &replica.bundle);
-        if let Some(sent) = self.sent.get_mut(peer.0 as usize) {
+        if let (Some(sent), None) = (self.sent.get_mut(peer.0 as usize), &self.encounters) {
             sent.insert(id.0);
         }
         if delivered {
@@ -258,7 +278,7 @@ impl Threshold {
 mod tests {
     use super::*;
     use crate::dtn::testing::{copy, place, store_of};
-    use crate::dtn::{BuildContext, Parameters, Path};
+    use crate::dtn::{Parameters, Path};
     use std::collections::BTreeMap;
 
     fn router(node: u32) -> Box<dyn Router> {

@@ -48,7 +48,7 @@ impl<O: Observer> World<'_, O> {
         for node in [a, b] {
             self.publish(node);
             // A new link is news to its ends alone, unless copies were deleted over it.
-            if self.agents[node.0 as usize].has_deletions() {
+            if self.agents[node.0 as usize].has_deletions() || self.counts_holders {
                 self.flush(node);
                 self.on_change(node);
             } else {
@@ -56,6 +56,7 @@ impl<O: Observer> World<'_, O> {
                 self.wake(node);
             }
         }
+        self.exchange_at_once(a, b);
     }
     /// Both ends exchange their state: at once, and free of charge where no mechanism asks to be
     /// charged, as in The ONE.
@@ -181,7 +182,10 @@ impl<O: Observer> World<'_, O> {
         }
         for (node, peer) in [(a, b), (b, a)] {
             self.ports[node.0 as usize].retain(|port| port.contact != index);
-            if self.agents[node.0 as usize].link_down(self.now, peer) {
+            if self.counts_holders {
+                self.agents[node.0 as usize].link_down(self.now, peer);
+                self.on_change(node);
+            } else if self.agents[node.0 as usize].link_down(self.now, peer) {
                 self.renew_supply(node);
                 self.wake(node);
             }

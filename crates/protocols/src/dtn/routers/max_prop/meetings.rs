@@ -40,6 +40,14 @@ impl Meetings {
             computed: Vec::new(),
         }
     }
+    /// The weight of a meeting.
+    pub fn alpha(&self) -> f64 {
+        self.alpha
+    }
+    /// Another weight of a meeting.
+    pub fn set_alpha(&mut self, alpha: f64) {
+        self.alpha = alpha;
+    }
     /// This node has met `peer`: its chance grows by alpha, and all are normalised to a sum of 1.
     pub fn met(&mut self, peer: NodeId, now: Instant) {
         self.outdate();
