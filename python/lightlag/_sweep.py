@@ -6,12 +6,13 @@ import io
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Executor
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import polars as pl
 
-from lightlag import _checks, _lightlag
+from lightlag import _checks, _elsewhere, _lightlag
 from lightlag._scenario import Scenario
 
 _COLUMNS = ["point", "seed", "version", "commit"]
@@ -29,6 +30,8 @@ def sweep(
     *,
     judge: bool = True,
     shard: str | None = None,
+    executor: Executor | None = None,
+    client: Any = None,
 ) -> pl.DataFrame:
     """Runs every point of a scenario with every seed, on all cores.
 
@@ -44,10 +47,15 @@ def sweep(
         judge: Whether the judge replays the runs; the column `violations` is the count of what it found.
         shard: Do one part of the runs, like ``"2/7"``, for several processes with one folder `out`; `merge`
             makes one table of what they have run.
+        executor: Do the runs on its workers, in tasks of about two seconds: any
+            `concurrent.futures.Executor`, such as a `ProcessPoolExecutor` or that of mpi4py; not with
+            `threads`.
+        client: Do the runs on the workers of a Dask cluster, in place of `executor`: its
+            `distributed.Client`. Workers may come and go.
 
     Returns:
-        A row for each run that the folder holds: `point`, `seed`, a column for each key that varies, `version`, `commit`, and
-        a column for each figure, null where a figure has no value.
+        A row for each run that the folder holds: `point`, `seed`, a column for each key that varies,
+        `version`, `commit`, and a column for each figure, null where a figure has no value.
 
     Raises:
         ScenarioError: What is wrong with the scenario, the seeds or the folder.
@@ -59,9 +67,19 @@ def sweep(
     at_once = _checks.threads(threads)
     if shard is not None and out is None:
         raise _lightlag.ScenarioError("shard: a part of a sweep needs a folder; give `out`")
+    if (executor is not None) + (client is not None) + (threads is not None) > 1:
+        raise _lightlag.ScenarioError(
+            "sweep: `threads`, `executor` and `client` exclude each other; give one of them"
+        )
     with tempfile.TemporaryDirectory(prefix="lightlag-") as temporary:
         folder = Path(temporary, "sweep") if out is None else Path(out)
-        _lightlag.sweep(scenario.native, scenario.text, chosen, folder, at_once, judge, shard)
+        if executor is None and client is None:
+            _lightlag.sweep(scenario.native, scenario.text, chosen, folder, at_once, judge, shard)
+            return read(folder)
+        workers = _elsewhere.of_client(client) if executor is None else _elsewhere.of_executor(executor)
+        opened = _lightlag.Plan(scenario.native, scenario.text, chosen).open(folder, shard)
+        _elsewhere.run(opened, _elsewhere.packed(scenario, chosen), judge, *workers)
+        opened.finish()
         return read(folder)
 
 

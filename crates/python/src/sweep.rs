@@ -4,12 +4,14 @@ use crate::error::{compare_error, results_error, scenario_error, sweep_error};
 use crate::hooks::catching;
 use crate::scenario::{ScenarioFile, seed};
 use lightlag_lab::compare::{self, Asked, Difference};
-use lightlag_lab::results::{Build, Results, Row};
+use lightlag_lab::results::{Build, Metrics, Results, Row};
+use lightlag_lab::run::ContactsCache;
 use lightlag_lab::statistics::Estimate;
-use lightlag_lab::sweep::{Plan, Shard};
+use lightlag_lab::sweep::{self as lab, Shard};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
@@ -34,10 +36,68 @@ pub fn sweep(
     let file = scenario.known();
     let seeds: Vec<_> = seeds.into_iter().map(seed).collect();
     let shard = shard.map(Shard::parse).transpose().map_err(scenario_error)?;
-    let plan = py.detach(|| Plan::new(&file, text, &seeds)).map_err(scenario_error)?;
+    let plan = py.detach(|| lab::Plan::new(&file, text, &seeds)).map_err(scenario_error)?;
     let done =
         interruptible(py, |stopped| catching(|| plan.run_until(&out, shard, threads, judge, stopped)))?;
     Ok(done?.map_err(sweep_error)?.violations)
+}
+
+/// All runs of a scenario, which are done one by one, wherever.
+#[pyclass(frozen, module = "lightlag._lightlag")]
+pub struct Plan(lab::Plan);
+
+/// Contacts of the runs of this process.
+static CACHE: LazyLock<ContactsCache> = LazyLock::new(ContactsCache::default);
+
+#[pymethods]
+impl Plan {
+    #[new]
+    fn new(py: Python<'_>, scenario: &ScenarioFile, text: &str, seeds: Vec<Option<u64>>) -> PyResult<Self> {
+        let file = scenario.known();
+        let seeds: Vec<_> = seeds.into_iter().map(seed).collect();
+        py.detach(|| lab::Plan::new(&file, text, &seeds)).map(Self).map_err(scenario_error)
+    }
+    /// Does runs, and gives what each measured.
+    fn run(&self, py: Python<'_>, positions: Vec<usize>, judge: bool) -> PyResult<Vec<(usize, Metrics)>> {
+        let one = |position: usize| Ok((position, self.0.measured(position, judge, &CACHE)?));
+        let all = || positions.into_iter().map(one).collect::<lightlag_scenario::Result<Vec<_>>>();
+        py.detach(|| catching(all))?.map_err(scenario_error)
+    }
+    /// Opens a folder for what the runs measure.
+    fn open(slf: Bound<'_, Self>, out: PathBuf, shard: Option<&str>) -> PyResult<Folder> {
+        let shard = shard.map(Shard::parse).transpose().map_err(scenario_error)?;
+        let open = slf.get().0.open(&out, shard).map_err(sweep_error)?;
+        Ok(Folder { plan: slf.unbind(), out, shard, open: Some(open) })
+    }
+}
+
+/// A sweep's folder while runs come in.
+#[pyclass(module = "lightlag._lightlag")]
+pub struct Folder {
+    plan: Py<Plan>,
+    out: PathBuf,
+    shard: Option<Shard>,
+    open: Option<lab::Open>,
+}
+
+#[pymethods]
+impl Folder {
+    /// The runs that are not done yet.
+    fn missing(&self) -> Vec<usize> {
+        self.open.as_ref().map_or_else(Vec::new, |open| open.missing().to_vec())
+    }
+    /// Keeps what a run has measured.
+    fn add(&mut self, position: usize, metrics: Metrics) -> PyResult<()> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        self.plan.get().0.add(open, position, metrics).map_err(sweep_error)
+    }
+    /// Writes the tables; gives how many violations the judge found.
+    fn finish(&mut self, py: Python<'_>) -> PyResult<u64> {
+        let Some(open) = self.open.take() else { return Ok(0) };
+        let plan = &self.plan.get().0;
+        let done = py.detach(|| plan.finish(open, &self.out, self.shard));
+        Ok(done.map_err(sweep_error)?.violations)
+    }
 }
 
 /// How often Python may look at its signals while it waits.
@@ -96,7 +156,7 @@ pub fn merge(py: Python<'_>, folder: PathBuf) -> PyResult<usize> {
 /// The table of a folder as a Parquet file: the union of what all processes have run.
 ///
 /// # Errors
-/// Why there is none.
+/// Why it cannot be read.
 #[pyfunction]
 pub fn read_results<'py>(py: Python<'py>, folder: PathBuf) -> PyResult<Bound<'py, PyBytes>> {
     let bytes = py.detach(|| Results::read(&folder).and_then(|results| results.parquet()));

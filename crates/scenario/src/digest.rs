@@ -26,7 +26,7 @@ pub fn of_settings(layers: &Layers) -> String {
     shown(hash)
 }
 
-/// With its length, so that no two texts in a row are taken for two others.
+/// With its length, so that two texts in a row never count as two others.
 fn part(hash: &mut Sha256, text: &str) {
     hash.update((text.len() as u64).to_be_bytes());
     hash.update(text);

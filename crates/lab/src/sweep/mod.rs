@@ -149,16 +149,38 @@ impl Sweep<'_> {
         &self,
         runner: impl Fn(&Job) -> Result<Metrics, E> + Sync,
     ) -> Result<Results, Error> {
+        let open = self.open()?;
+        let missing = open.missing.clone();
+        let open = Mutex::new(open);
+        self.run_missing(&missing, &open, runner)?;
+        self.finish(open.into_inner().expect("no run panics while it holds the journal"))
+    }
+
+    /// Opens the folder, for one who runs the jobs elsewhere and adds their results.
+    ///
+    /// # Errors
+    /// The folder cannot be used.
+    pub fn open(&self) -> Result<Open, Error> {
         check_distinct(self.jobs)?;
         folder::prepare(self.out)?;
         let manifest = Manifest::join(self.out, self.identity, &self.build, self.scenario, self.jobs)?;
         let mut journal = Journal::open(self.out.join(journal_of(self.shard)), &manifest)?;
-        let mut own = journal.take_finished();
+        let own = journal.take_finished();
         let others = union::read(self.out)?.map_or_else(Vec::new, |found| found.rows);
         let known: BTreeSet<(&Values, u64)> = others.iter().map(|row| (&row.values, row.seed)).collect();
-        let fresh = self.run_missing(&known, &Mutex::new(journal), runner)?;
+        let mine = self.mine().filter(|(_, job)| !known.contains(&(&job.values, job.seed)));
+        let missing = mine.map(|(position, _)| position).collect();
+        Ok(Open { manifest, journal, own, missing })
+    }
+
+    /// Writes the tables of what the folder holds, or of this part.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub fn finish(&self, open: Open) -> Result<Results, Error> {
+        let Open { manifest, journal, own, .. } = open;
+        drop(journal);
         if self.shard.is_some() {
-            own.extend(fresh);
             return self.write_part(&manifest, own);
         }
         let results = union::read(self.out)?.expect("the manifest is there");
@@ -168,37 +190,35 @@ impl Sweep<'_> {
     }
 
     /// The runs of this process, in their order, each with its position among all.
-    fn mine(&self) -> impl Iterator<Item = &Job> {
+    fn mine(&self) -> impl Iterator<Item = (usize, &Job)> {
         let is_mine = |position: usize| self.shard.is_none_or(|shard| shard.has(position));
-        self.jobs.iter().enumerate().filter(move |(position, _)| is_mine(*position)).map(|(_, job)| job)
+        self.jobs.iter().enumerate().filter(move |(position, _)| is_mine(*position))
     }
 
     fn run_missing<E: Display>(
         &self,
-        known: &BTreeSet<(&Values, u64)>,
-        journal: &Mutex<Journal>,
+        missing: &[usize],
+        open: &Mutex<Open>,
         runner: impl Fn(&Job) -> Result<Metrics, E> + Sync,
-    ) -> Result<Finished, Error> {
-        let all: Vec<&Job> = self.mine().collect();
-        let missing: Vec<&&Job> =
-            all.iter().filter(|job| !known.contains(&(&job.values, job.seed))).collect();
-        let bar = self.bar(all.len(), all.len() - missing.len());
-        let one = |job: &&&Job| {
+    ) -> Result<(), Error> {
+        let all = self.mine().count();
+        let bar = self.bar(all, all - missing.len());
+        let one = |position: &usize| {
+            let job = &self.jobs[*position];
             let metrics = runner(job).map_err(|reason| Error::Run {
                 point: job.point,
                 seed: job.seed,
                 reason: reason.to_string(),
             })?;
-            let metrics = defined(metrics);
-            journal.lock().expect("no run panics while it holds the journal").append(job, &metrics)?;
+            open.lock().expect("no run panics while it holds the journal").add(job, metrics)?;
             bar.inc(1);
-            Ok(((job.values.clone(), job.seed), metrics))
+            Ok(())
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build()?;
         // Runs differ much in length: one at a time, so that no thread sits on a queue of long ones.
-        let fresh = pool.install(|| missing.par_iter().with_max_len(1).map(one).collect());
+        let done = pool.install(|| missing.par_iter().with_max_len(1).map(one).collect());
         bar.finish_and_clear();
-        fresh
+        done
     }
 
     /// The table of a part: the runs of its journal.
@@ -225,6 +245,31 @@ impl Sweep<'_> {
         let bar = ProgressBar::new(all as u64).with_style(style).with_position(done as u64);
         bar.reset_eta();
         bar
+    }
+}
+
+/// A folder that a process writes to.
+pub struct Open {
+    manifest: Manifest,
+    journal: Journal,
+    own: Finished,
+    missing: Vec<usize>,
+}
+
+impl Open {
+    /// The runs that no process has done yet, by their positions among the jobs.
+    pub fn missing(&self) -> &[usize] {
+        &self.missing
+    }
+    /// Keeps what a run has measured, on disk.
+    ///
+    /// # Errors
+    /// The journal cannot be written.
+    pub fn add(&mut self, job: &Job, metrics: Metrics) -> Result<(), Error> {
+        let metrics = defined(metrics);
+        self.journal.append(job, &metrics)?;
+        self.own.insert((job.values.clone(), job.seed), metrics);
+        Ok(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! From a scenario file to the jobs of its sweep.
 
-use super::{Error, Job, Shard, Sweep};
-use crate::results::{Build, Results, Row, write_summary};
+use super::{Error, Job, Open, Shard, Sweep};
+use crate::results::{Build, Metrics, Results, Row, write_summary};
 use crate::run::{ContactsCache, Options, run, why_nothing};
 use lightlag_scenario::{Place, Points, ScenarioFile, Seed};
 use std::collections::BTreeSet;
@@ -80,8 +80,50 @@ impl Plan {
         stopped: &AtomicBool,
     ) -> Result<Swept, Error> {
         let cache = ContactsCache::default();
-        let options = Options { judge, ..Options::default() };
-        let sweep = Sweep {
+        let results = self.sweep(out, shard, threads).run(|job: &Job| {
+            if stopped.load(Ordering::Relaxed) {
+                return Err("stopped before it began".to_owned());
+            }
+            self.measure(job, judge, &cache).map_err(|error| error.to_string())
+        })?;
+        self.swept(results, out, shard, &cache)
+    }
+    /// What of a sweep in a folder is not done yet, for one who runs it elsewhere, with [`Plan::measured`].
+    ///
+    /// # Errors
+    /// The folder cannot be used.
+    pub fn open(&self, out: &Path, shard: Option<Shard>) -> Result<Open, Error> {
+        self.sweep(out, shard, 0).open()
+    }
+    /// Does one run and gives what it measured.
+    ///
+    /// # Errors
+    /// What is wrong with the scenario.
+    pub fn measured(
+        &self,
+        position: usize,
+        judge: bool,
+        cache: &ContactsCache,
+    ) -> Result<Metrics, lightlag_scenario::Error> {
+        self.measure(&self.jobs[position], judge, cache)
+    }
+    /// Keeps what a run has measured.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn add(&self, open: &mut Open, position: usize, metrics: Metrics) -> Result<(), Error> {
+        open.add(&self.jobs[position], metrics)
+    }
+    /// Writes the tables.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub fn finish(&self, open: Open, out: &Path, shard: Option<Shard>) -> Result<Swept, Error> {
+        let results = self.sweep(out, shard, 0).finish(open)?;
+        self.swept(results, out, shard, &ContactsCache::default())
+    }
+    fn sweep<'a>(&'a self, out: &'a Path, shard: Option<Shard>, threads: usize) -> Sweep<'a> {
+        Sweep {
             out,
             scenario: &self.text,
             identity: &self.digest,
@@ -90,16 +132,27 @@ impl Plan {
             jobs: &self.jobs,
             threads,
             progress: true,
-        };
-        let results = sweep.run(|job: &Job| {
-            if stopped.load(Ordering::Relaxed) {
-                return Err("stopped before it began".to_owned());
-            }
-            let outcome = run(&self.points.list[job.point].scenario, self.seed(job), &cache, &options);
-            outcome.map(|outcome| outcome.metrics()).map_err(|error| error.to_string())
-        })?;
+        }
+    }
+    fn measure(
+        &self,
+        job: &Job,
+        judge: bool,
+        cache: &ContactsCache,
+    ) -> Result<Metrics, lightlag_scenario::Error> {
+        let options = Options { judge, ..Options::default() };
+        let outcome = run(&self.points.list[job.point].scenario, self.seed(job), cache, &options)?;
+        Ok(outcome.metrics())
+    }
+    fn swept(
+        &self,
+        results: Results,
+        out: &Path,
+        shard: Option<Shard>,
+        cache: &ContactsCache,
+    ) -> Result<Swept, Error> {
         let violations = results.rows.iter().filter_map(|row| row.metric("violations")).sum::<f64>() as u64;
-        let nothing = self.nothing(&results, &cache);
+        let nothing = self.nothing(&results, cache);
         if !nothing.is_empty() && shard.is_none() {
             write_summary(&results, &nothing, out)?;
         }
