@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -85,6 +86,7 @@ def run(
     reports: bool = False,
     trace: str | os.PathLike[str] | None = None,
     capture: str | None = None,
+    progress: Callable[[float, float], object] | None = None,
 ) -> Result:
     """Runs a scenario once; the same scenario and seed give the same result, to the byte.
 
@@ -102,6 +104,8 @@ def run(
             packets also as ``.pcapng``.
         capture: Where a ``.pcapng`` trace is captured: ``senders``, ``receivers``, ``drops``, or the name of
             a node; by default each flow at its sender.
+        progress: Called about 20 times a second with how far the run has come and how long it lasts, in
+            seconds of its own time; what it raises ends the run. Ctrl-C ends it in any case.
 
     Raises:
         ScenarioError: What is wrong with the scenario, the seed or the file of the trace.
@@ -118,7 +122,7 @@ def run(
         "trace": None if trace is None else Path(trace),
         "capture": capture,
     }
-    outcome = point.native.run(number, wanted)
+    outcome = point.native.run(number, wanted, progress)
     table = outcome.series()
 
     def parts(wanted: str) -> dict[str, dict[str, int | float]]:

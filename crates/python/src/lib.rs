@@ -5,6 +5,7 @@ mod algorithms;
 mod error;
 mod figures;
 mod hooks;
+mod interrupt;
 mod run;
 mod scenario;
 mod sweep;

@@ -2,17 +2,18 @@
 
 use crate::error::scenario_error;
 use crate::hooks::catching;
+use crate::interrupt::interruptible;
 use lightlag_capture::Where;
 use lightlag_lab::explain::{self, Asked, Explanation};
 use lightlag_lab::metrics::Number;
-use lightlag_lab::run::{self, ContactsCache, Options};
-use lightlag_scenario::{Error, Place, Scenario, Seed};
+use lightlag_lab::run::{self, ContactsCache, Options, Progress};
+use lightlag_scenario::{Error, Place, Point, Seed};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 /// Contacts of runs of this program: scripts run many mechanisms under the same seeds.
 static CACHE: LazyLock<ContactsCache> = LazyLock::new(ContactsCache::default);
@@ -28,17 +29,34 @@ pub struct Wanted {
     capture: Option<String>,
 }
 
-/// Runs a scenario with a seed; other threads of Python run meanwhile.
+/// Runs a scenario with a seed; other threads of Python run meanwhile. `watch` is called now and then with how far the run has
+/// come and how long it lasts, in seconds.
 ///
 /// # Errors
-/// What is wrong with the scenario, or the exception of a hook.
-pub fn run(py: Python<'_>, scenario: &Scenario, seed: Seed, wanted: Wanted) -> PyResult<Outcome> {
+/// What is wrong with the scenario, the exception of a hook or of `watch`, or what a handler of signals raised.
+pub fn run(
+    py: Python<'_>,
+    point: &Arc<Point>,
+    seed: Seed,
+    wanted: Wanted,
+    watch: Option<Py<PyAny>>,
+) -> PyResult<Outcome> {
     let Wanted { judge, reports, series, trace, capture } = wanted;
     let capture = capture.as_deref().map_or_else(Where::default, Where::parse);
-    let options = Options { judge, reports, series, trace, capture, ..Options::default() };
-    let done = py.detach(|| catching(|| run::run(scenario, seed, &CACHE, &options)))?;
-    let outcome = done.map_err(scenario_error)?;
-    Ok(Outcome { seed: scenario.head().seed_number(seed), outcome })
+    let progress = Progress::default();
+    let shown = Some(progress.clone());
+    let options = Options { judge, reports, series, trace, capture, progress: shown, ..Options::default() };
+    let running = point.clone();
+    let work = move || catching(|| run::run(&running.scenario, seed, &CACHE, &options));
+    let head = point.scenario.head();
+    let lasts_s = head.duration.as_secs_f64();
+    let watched = progress.clone();
+    let tell = |py: Python<'_>| match &watch {
+        None => Ok(()),
+        Some(watch) => watch.call1(py, (watched.now().as_secs_f64(), lasts_s)).map(drop),
+    };
+    let outcome = interruptible(py, &progress, tell, work)??.map_err(scenario_error)?;
+    Ok(Outcome { seed: head.seed_number(seed), outcome })
 }
 
 /// What `explain` reports of a run.
@@ -82,10 +100,13 @@ fn explained(made: lightlag_scenario::Result<Explanation>) -> PyResult<Explained
 ///
 /// # Errors
 /// What is wrong with the scenario, or the exception of a hook.
-pub fn explain(py: Python<'_>, scenario: &Scenario, seed: Seed, asked: AskedOf) -> PyResult<Explained> {
-    let asked =
-        asked.resolved(|name| explain::bundle_of_name(scenario, seed, name).map_err(scenario_error))?;
-    explained(py.detach(|| catching(|| explain::of_run(scenario, seed, &CACHE, asked, None)))?)
+pub fn explain(py: Python<'_>, point: &Arc<Point>, seed: Seed, asked: AskedOf) -> PyResult<Explained> {
+    let named = |name: &str| explain::bundle_of_name(&point.scenario, seed, name).map_err(scenario_error);
+    let asked = asked.resolved(named)?;
+    let (progress, running) = (Progress::default(), point.clone());
+    let shown = Some(progress.clone());
+    let work = move || catching(|| explain::of_run(&running.scenario, seed, &CACHE, asked, shown));
+    explained(interruptible(py, &progress, |_| Ok(()), work)??)
 }
 
 /// Explains the run of a trace: a file or a folder with one.

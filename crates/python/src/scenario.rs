@@ -6,6 +6,7 @@ use crate::run::{AskedOf, Explained, Outcome, Wanted};
 use lightlag_scenario::Seed;
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A scenario as it was written.
 #[pyclass(module = "lightlag._lightlag")]
@@ -66,7 +67,7 @@ impl ScenarioFile {
     /// The points that make sense, and of the others their values and what is wrong.
     fn points(&self, py: Python<'_>) -> PyResult<(Vec<Point>, Vec<LeftOut>)> {
         let points = py.detach(|| self.known().points()).map_err(scenario_error)?;
-        let list = points.list.into_iter().map(Point).collect();
+        let list = points.list.into_iter().map(|point| Point(Arc::new(point))).collect();
         let skipped = points.skipped.into_iter().map(|one| (one.values, one.reason.to_string()));
         Ok((list, skipped.collect()))
     }
@@ -97,7 +98,7 @@ fn number(seed: Seed) -> Option<u64> {
 
 /// One experiment of a sweep.
 #[pyclass(frozen, module = "lightlag._lightlag")]
-pub struct Point(pub lightlag_scenario::Point);
+pub struct Point(pub Arc<lightlag_scenario::Point>);
 
 #[pymethods]
 impl Point {
@@ -124,11 +125,17 @@ impl Point {
             .collect()
     }
     /// Runs it; other threads of Python run meanwhile.
-    fn run(&self, py: Python<'_>, number: Option<u64>, wanted: Wanted) -> PyResult<Outcome> {
-        crate::run::run(py, &self.0.scenario, seed(number), wanted)
+    fn run(
+        &self,
+        py: Python<'_>,
+        number: Option<u64>,
+        wanted: Wanted,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Outcome> {
+        crate::run::run(py, &self.0, seed(number), wanted, progress)
     }
     /// Runs it and explains the run: text and JSON.
     fn explain(&self, py: Python<'_>, number: Option<u64>, asked: AskedOf) -> PyResult<Explained> {
-        crate::run::explain(py, &self.0.scenario, seed(number), asked)
+        crate::run::explain(py, &self.0, seed(number), asked)
     }
 }

@@ -2,19 +2,17 @@
 
 use crate::error::{compare_error, results_error, scenario_error, sweep_error};
 use crate::hooks::catching;
+use crate::interrupt::interruptible;
 use crate::scenario::{ScenarioFile, seed};
 use lightlag_lab::compare::{self, Asked, Difference};
 use lightlag_lab::results::{Build, Metrics, Results, Row};
-use lightlag_lab::run::ContactsCache;
+use lightlag_lab::run::{ContactsCache, Progress};
 use lightlag_lab::statistics::Estimate;
 use lightlag_lab::sweep::{self as lab, Shard};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
 
 /// Runs every point with every seed into a folder; gives how many violations the judge found.
 ///
@@ -37,8 +35,10 @@ pub fn sweep(
     let seeds: Vec<_> = seeds.into_iter().map(seed).collect();
     let shard = shard.map(Shard::parse).transpose().map_err(scenario_error)?;
     let plan = py.detach(|| lab::Plan::new(&file, text, &seeds)).map_err(scenario_error)?;
-    let done =
-        interruptible(py, |stopped| catching(|| plan.run_until(&out, shard, threads, judge, stopped)))?;
+    let stop = Progress::default();
+    let stopping = stop.clone();
+    let work = move || catching(|| plan.run_until(&out, shard, threads, judge, Some(&stopping)));
+    let done = interruptible(py, &stop, |_| Ok(()), work)?;
     Ok(done?.map_err(sweep_error)?.violations)
 }
 
@@ -98,40 +98,6 @@ impl Folder {
         let done = py.detach(|| plan.finish(open, &self.out, self.shard));
         Ok(done.map_err(sweep_error)?.violations)
     }
-}
-
-/// How often Python may look at its signals while it waits.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
-
-/// Works on another thread, so that this one hears of Ctrl-C; then `work` must stop soon.
-///
-/// # Errors
-/// What a handler of signals raised.
-fn interruptible<R: Send>(py: Python<'_>, work: impl FnOnce(&AtomicBool) -> R + Send) -> PyResult<R> {
-    let stopped = AtomicBool::new(false);
-    py.detach(|| {
-        std::thread::scope(|scope| {
-            let (done, result) = mpsc::channel();
-            // The receiver waits until the end: sending cannot fail.
-            let stop = &stopped;
-            let worker = scope.spawn(move || drop(done.send(work(stop))));
-            let mut raised = Ok(());
-            loop {
-                match result.recv_timeout(LOOK_EVERY) {
-                    Ok(result) => return raised.map(|()| result),
-                    Err(RecvTimeoutError::Timeout) if raised.is_ok() => {
-                        raised = Python::attach(|py| py.check_signals());
-                        stopped.store(raised.is_err(), Ordering::Relaxed);
-                    }
-                    Err(RecvTimeoutError::Timeout) => {}
-                    Err(RecvTimeoutError::Disconnected) => match worker.join() {
-                        Ok(()) => unreachable!("the worker sends before it ends"),
-                        Err(bug) => std::panic::resume_unwind(bug),
-                    },
-                }
-            }
-        })
-    })
 }
 
 /// A run of a table: point, seed, values of the scenario, measured numbers.

@@ -26,7 +26,7 @@ use trace::TraceFile;
 
 pub(crate) use bundles::counts_from;
 use bundles::some_fail;
-pub use progress::Progress;
+pub use progress::{Progress, Stopped};
 
 /// Outputs of a run besides its figures.
 #[derive(Clone, Debug)]

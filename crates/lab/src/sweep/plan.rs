@@ -2,11 +2,10 @@
 
 use super::{Error, Job, Open, Shard, Sweep};
 use crate::results::{Build, Metrics, Results, Row, write_summary};
-use crate::run::{ContactsCache, Options, run, why_nothing};
+use crate::run::{ContactsCache, Options, Progress, run, why_nothing};
 use lightlag_scenario::{Place, Points, ScenarioFile, Seed};
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// All runs of a scenario file.
 #[derive(Clone, Debug)]
@@ -65,9 +64,9 @@ impl Plan {
     /// # Errors
     /// The folder cannot be used, or a run failed.
     pub fn run(&self, out: &Path, shard: Option<Shard>, threads: usize, judge: bool) -> Result<Swept, Error> {
-        self.run_until(out, shard, threads, judge, &AtomicBool::new(false))
+        self.run_until(out, shard, threads, judge, None)
     }
-    /// As [`Plan::run`], but begins no further run once `stopped` is true.
+    /// As [`Plan::run`]; once `stop` is stopped, runs end at their next record, by unwinding.
     ///
     /// # Errors
     /// As [`Plan::run`]; and a run that was not begun failed.
@@ -77,14 +76,14 @@ impl Plan {
         shard: Option<Shard>,
         threads: usize,
         judge: bool,
-        stopped: &AtomicBool,
+        stop: Option<&Progress>,
     ) -> Result<Swept, Error> {
         let cache = ContactsCache::default();
         let results = self.sweep(out, shard, threads).run(|job: &Job| {
-            if stopped.load(Ordering::Relaxed) {
+            if stop.is_some_and(Progress::is_stopped) {
                 return Err("stopped before it began".to_owned());
             }
-            self.measure(job, judge, &cache).map_err(|error| error.to_string())
+            self.measure(job, judge, &cache, stop).map_err(|error| error.to_string())
         })?;
         self.swept(results, out, shard, &cache)
     }
@@ -105,7 +104,7 @@ impl Plan {
         judge: bool,
         cache: &ContactsCache,
     ) -> Result<Metrics, lightlag_scenario::Error> {
-        self.measure(&self.jobs[position], judge, cache)
+        self.measure(&self.jobs[position], judge, cache, None)
     }
     /// Keeps what a run has measured.
     ///
@@ -139,8 +138,9 @@ impl Plan {
         job: &Job,
         judge: bool,
         cache: &ContactsCache,
+        stop: Option<&Progress>,
     ) -> Result<Metrics, lightlag_scenario::Error> {
-        let options = Options { judge, ..Options::default() };
+        let options = Options { judge, progress: stop.cloned(), ..Options::default() };
         let outcome = run(&self.points.list[job.point].scenario, self.seed(job), cache, &options)?;
         Ok(outcome.metrics())
     }

@@ -1,0 +1,46 @@
+//! Work that Ctrl-C ends at once.
+
+use lightlag_lab::run::Progress;
+use pyo3::prelude::*;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+/// How often Python looks at its signals, and is told how far a run has come.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How long work that was stopped may take to end before it is left to itself.
+const GRACE: Duration = Duration::from_millis(100);
+
+/// Works on another thread, so that this one hears of Ctrl-C. Then a run stops at its next record; what has none for a
+/// while, such as contacts that are being computed, continues unseen until it has.
+///
+/// # Errors
+/// What a handler of signals raised, or `watch`, which is called now and then.
+pub fn interruptible<R: Send + 'static>(
+    py: Python<'_>,
+    progress: &Progress,
+    mut watch: impl FnMut(Python<'_>) -> PyResult<()> + Send,
+    work: impl FnOnce() -> R + Send + 'static,
+) -> PyResult<R> {
+    let (done, result) = mpsc::channel();
+    // Nobody may be left to hear the result.
+    let worker = std::thread::spawn(move || drop(done.send(work())));
+    py.detach(move || {
+        loop {
+            match result.recv_timeout(LOOK_EVERY) {
+                Ok(result) => return Ok(result),
+                Err(RecvTimeoutError::Timeout) => {
+                    let looked = Python::attach(|py| py.check_signals().and_then(|()| watch(py)));
+                    if let Err(raised) = looked {
+                        progress.stop();
+                        let _ = result.recv_timeout(GRACE);
+                        return Err(raised);
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => match worker.join() {
+                    Ok(()) => unreachable!("the worker sends before it ends"),
+                    Err(bug) => std::panic::resume_unwind(bug),
+                },
+            }
+        }
+    })
+}
