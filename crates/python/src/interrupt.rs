@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-/// How often Python looks at its signals, and is told how far a run has come.
+/// Time between two looks of Python at its signals and at how far a run has come.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// How long work that was stopped may take to end before it is left to itself.
 const GRACE: Duration = Duration::from_millis(100);
@@ -22,7 +22,7 @@ pub fn interruptible<R: Send + 'static>(
     work: impl FnOnce() -> R + Send + 'static,
 ) -> PyResult<R> {
     let (done, result) = mpsc::channel();
-    // Nobody may be left to hear the result.
+    // The receiver may be gone.
     let worker = std::thread::spawn(move || drop(done.send(work())));
     py.detach(move || {
         loop {
