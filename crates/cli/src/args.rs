@@ -178,6 +178,9 @@ pub struct Sweep {
     /// Do one part of the runs, as `2/7`: for several processes, or machines, with one folder; `lightlag merge` ends it
     #[arg(long, value_name = "I/N", allow_hyphen_values = true)]
     pub shard: Option<String>,
+    /// Run nothing, and print a script for `sbatch`: an array of this many parts
+    #[arg(long, value_name = "N", conflicts_with_all = ["shard", "json"], value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub slurm: Option<u32>,
     /// Runs at a time; 0 is one per core [default: 0]
     #[arg(long, allow_negative_numbers = true, value_parser = threads, default_value_t = 0, hide_default_value = true)]
     pub threads: usize,

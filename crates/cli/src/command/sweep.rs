@@ -6,7 +6,7 @@ use crate::output::{Done, judged, print};
 use lightlag_lab::results::{SHOWN, SHOWN_OF_PACKETS, SUMMARY_FILE, terminal_table};
 use lightlag_lab::sweep::{Plan, Shard, Swept};
 use lightlag_scenario::Points;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub fn sweep(options: &Sweep) -> Done {
     let file = read(&options.source)?;
@@ -19,6 +19,9 @@ pub fn sweep(options: &Sweep) -> Done {
         eprintln!("left out {} points, as {}", skipped.len(), first.reason);
     }
     let out = options.out.clone().unwrap_or_else(|| PathBuf::from("out").join(plan.name()));
+    if let Some(parts) = options.slurm {
+        return print(&slurm_script(options, &out, plan.name(), parts));
+    }
     let shard = options.shard.as_deref().map(Shard::parse).transpose()?;
     let done = plan.run(&out, shard, options.threads, !options.no_judge)?;
     if options.json {
@@ -34,6 +37,34 @@ pub fn sweep(options: &Sweep) -> Done {
         eprintln!("results in {}", out.display());
     }
     judged(done.violations)
+}
+
+/// An array of Slurm that does a sweep in parts, and a job behind it that merges them.
+fn slurm_script(options: &Sweep, out: &Path, name: &str, parts: u32) -> String {
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
+    let path = |path: &Path| quoted(&path.display().to_string());
+    let mut words: Vec<String> = options.source.files.iter().map(|file| path(file)).collect();
+    for (key, value) in &options.source.sets {
+        words.push(format!("--set {}", quoted(&format!("{key}={value}"))));
+    }
+    if options.source.no_defaults {
+        words.push("--no-defaults".to_owned());
+    }
+    words.extend(options.seeds.iter().map(|seeds| format!("--seeds {}", quoted(seeds))));
+    if options.no_judge {
+        words.push("--no-judge".to_owned());
+    }
+    let job: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let (out, words) = (path(out), words.join(" "));
+    format!(
+        "#!/bin/bash\n\
+         #SBATCH --job-name={job}\n\
+         #SBATCH --array=1-{parts}\n\
+         #SBATCH --cpus-per-task=1\n\
+         # Start it with sbatch, in the folder where this was printed; a part that failed is done again by the same command.\n\
+         # Then: lightlag merge {out}\n\
+         lightlag sweep {words} --out {out} --shard \"$SLURM_ARRAY_TASK_ID/{parts}\" --threads \"${{SLURM_CPUS_PER_TASK:-1}}\"\n"
+    )
 }
 
 /// Points that may be named one by one.

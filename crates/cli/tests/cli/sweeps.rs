@@ -103,6 +103,30 @@ fn seven_processes_in_any_order_two_of_them_killed_give_the_bytes_of_one() {
 }
 
 #[test]
+fn the_script_for_slurm_does_the_sweep_whatever_is_in_its_names() {
+    let place = Place::new();
+    place.write("it's a $HOME.toml", scenario());
+    let words = ["sweep", "it's a $HOME.toml", "--set", "traffic.messages.size=\"20 kB\"", "--seeds", "1..3"];
+    let of = |more: &[&'static str]| [&words[..], more].concat();
+    place.good(&of(&["--out", "one"]));
+    let script = place.good(&of(&["--out", "the parts", "--slurm", "3"]));
+    assert!(
+        script.starts_with("#!/bin/bash\n#SBATCH --job-name=") && script.contains("--array=1-3\n"),
+        "{script}"
+    );
+    place.write("array.sh", &script);
+    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_lightlag")).parent().expect("it is in a folder");
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").expect("there is one"));
+    for task in ["2", "3", "1"] {
+        let mut part = std::process::Command::new("bash");
+        part.arg("array.sh").current_dir(place.path("")).env("SLURM_ARRAY_TASK_ID", task).env("PATH", &path);
+        assert!(part.stdout(Stdio::null()).stderr(Stdio::null()).status().expect("it runs").success());
+    }
+    place.good(&["merge", "the parts"]);
+    assert!(tables(&place, "the parts") == tables(&place, "one"), "the tables differ");
+}
+
+#[test]
 fn one_thread_and_two_give_the_same_bytes() {
     let place = Place::new();
     place.write("s.toml", scenario());
