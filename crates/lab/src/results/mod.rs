@@ -11,6 +11,8 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::SystemTime;
 
 pub use self::parquet::COLUMNS;
 pub(crate) use summary::summary;
@@ -238,9 +240,13 @@ pub enum Error {
     },
 }
 
-/// Replaces a file at once: a reader sees the old bytes or the new ones, never half of them.
+/// Replaces a file at once: a reader sees the old bytes or the new ones, never half of them. Processes on several machines may do
+/// so at one time; the last one wins.
 pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let part = path.with_extension("part");
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let next = NEXT.fetch_add(1, Ordering::Relaxed);
+    let part = path.with_extension(format!("{}-{}-{next}.part", std::process::id(), since.as_nanos()));
     let written = write_through(&part, bytes).and_then(|()| std::fs::rename(&part, path));
     written.map_err(|reason| {
         let _ = std::fs::remove_file(&part); // the first error is the one to report

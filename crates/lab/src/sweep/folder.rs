@@ -11,7 +11,12 @@ pub(super) fn prepare(out: &Path) -> Result<(), Error> {
     }
     let disk = |action| move |reason: io::Error| Error::Disk { action, path: out.to_path_buf(), reason };
     std::fs::create_dir_all(out).map_err(disk("make the folder"))?;
-    let empty = std::fs::read_dir(out).map_err(disk("read the folder"))?.next().is_none();
+    let entries = std::fs::read_dir(out).map_err(disk("read the folder"))?;
+    // Another process may be about to write its first file.
+    let is_begun = |entry: io::Result<std::fs::DirEntry>| {
+        entry.is_ok_and(|entry| entry.path().extension().is_some_and(|end| end == "part"))
+    };
+    let empty = entries.into_iter().all(is_begun);
     if !empty && ![MANIFEST_FILE, JOURNAL_FILE].iter().any(|name| out.join(name).is_file()) {
         return Err(Error::Occupied(out.to_path_buf()));
     }

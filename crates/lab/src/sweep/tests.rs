@@ -175,6 +175,22 @@ proptest::proptest! {
 }
 
 #[test]
+fn parts_that_begin_at_one_moment_do_not_disturb_each_other() {
+    for _ in 0..20 {
+        let folder = tempfile::tempdir().unwrap();
+        let (out, jobs) = (folder.path(), jobs());
+        std::thread::scope(|scope| {
+            for shard in 1..=8 {
+                let jobs = &jobs;
+                scope.spawn(move || part(out, jobs, &format!("{shard}/8")).run(fake).unwrap());
+            }
+        });
+        merge(out).unwrap();
+        assert_eq!(files(out), undisturbed());
+    }
+}
+
+#[test]
 fn a_run_that_came_out_differently_in_two_parts_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let jobs = jobs();
