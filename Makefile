@@ -62,8 +62,8 @@ FORCE:
 $(VENV)/.ready: pyproject.toml
 	@bash tools/venv.sh
 
-install: ## lightlagd, lightlag-run, liblightlag, manual pages and unit under PREFIX (/usr/local), in DESTDIR
-	cargo build --quiet --profile dist -p lightlag-daemon -p lightlag-socket -p lightlag-run
+install: ## lightlag, lightlagd, lightlag-run, liblightlag, manual pages and unit under PREFIX (/usr/local), in DESTDIR
+	cargo build --quiet --profile dist -p lightlag-cli -p lightlag-daemon -p lightlag-socket -p lightlag-run
 	@DESTDIR=$(DESTDIR) PREFIX=$(or $(PREFIX),/usr/local) bash tools/install.sh target/dist
 
 clean: ## remove what was built

@@ -1,6 +1,8 @@
-"""What is released beside the programs: the citation and what `make install` puts where."""
+"""What is released beside the programs: the citation, the source package, what `make install` puts where."""
 
+import os
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -44,3 +46,96 @@ def test_the_citation_has_the_licences_of_the_workspace() -> None:
 
 def test_the_readme_says_how_to_cite() -> None:
     assert "](CITATION.cff)" in (ROOT / "README.md").read_text()
+
+
+def read_outside_of_their_crates() -> set[Path]:
+    """The files and folders that builds of crates read outside of the crate, relative to the repository."""
+    macro = re.compile(r'include_(?:str|bytes|dir)!\(\s*"([^"]+)"|#\[path = "([^"]+)"\]')
+    found = set()
+    for crate in (ROOT / "crates").iterdir():
+        for source in [*crate.glob("src/**/*.rs"), *crate.glob("build.rs")]:
+            # What only tests read comes with no package.
+            text = re.sub(r"#\[cfg\((?:test|doctest)\)\]\n.*\n", "", source.read_text())
+            for match in macro.finditer(text):
+                named = (match[1] or match[2]).replace("$CARGO_MANIFEST_DIR", str(crate))
+                path = Path(os.path.normpath(source.parent / named))
+                if not path.is_relative_to(crate):
+                    found.add(path.relative_to(ROOT))
+    return found
+
+
+def test_the_source_package_holds_what_its_crates_read() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    included = [entry["path"] for entry in project["tool"]["maturin"]["include"]]
+    packed = {path.relative_to(ROOT) for pattern in included for path in ROOT.glob(pattern)}
+    needed = read_outside_of_their_crates()
+    assert Path("scenarios/papers") in needed
+    for path in needed:
+        files = [path] if (ROOT / path).is_file() else [f.relative_to(ROOT) for f in (ROOT / path).rglob("*")]
+        missing = [str(file) for file in files if (ROOT / file).is_file() and file not in packed]
+        assert not missing, f"pyproject.toml, [tool.maturin] include: {missing}"
+
+
+BUILT = ("lightlag", "lightlagd", "lightlag-run", "liblightlag.so", "liblightlag.a", "liblightlag_run.so")
+
+
+def install(folder: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    """Runs tools/install.sh on a folder in which each built file holds its own name."""
+    built = folder / "built"
+    built.mkdir(exist_ok=True)
+    for name in BUILT:
+        (built / name).write_text(name)
+    command = ["bash", str(ROOT / "tools/install.sh"), str(built)]
+    return subprocess.run(command, env={**os.environ, **env}, capture_output=True, text=True, check=False)
+
+
+def test_install_puts_each_built_file_and_nothing_outside_of_the_prefix(tmp_path: Path) -> None:
+    done = install(tmp_path, DESTDIR=str(tmp_path / "root"), PREFIX="/opt/lag")
+    assert (done.returncode, done.stderr) == (0, "")
+    major = workspace_package()["version"].split(".")[0]
+    installed = {
+        "bin/lightlag": "lightlag",
+        "bin/lightlagd": "lightlagd",
+        "bin/lightlag-run": "lightlag-run",
+        f"lib/liblightlag.so.{major}": "liblightlag.so",
+        "lib/liblightlag.so": "liblightlag.so",
+        "lib/liblightlag.a": "liblightlag.a",
+        "lib/lightlag/liblightlag_run.so": "liblightlag_run.so",
+    }
+    top = tmp_path / "root/opt/lag"
+    for path, content in installed.items():
+        assert (top / path).read_text() == content, path
+    assert all(os.access(top / "bin" / name, os.X_OK) for name in ("lightlag", "lightlagd", "lightlag-run"))
+    outside = [path for path in (tmp_path / "root").rglob("*") if path.is_file() and top not in path.parents]
+    assert outside == []
+
+
+def test_installed_files_name_their_prefix_and_version(tmp_path: Path) -> None:
+    assert install(tmp_path, DESTDIR=str(tmp_path / "root"), PREFIX="/opt/lag").returncode == 0
+    top = tmp_path / "root/opt/lag"
+    unit = (top / "lib/systemd/system/lightlagd.service").read_text()
+    described = (top / "lib/pkgconfig/lightlag.pc").read_text()
+    assert "/opt/lag/bin/lightlagd" in unit
+    assert f"Version: {workspace_package()['version']}" in described
+    assert not re.search(r"@[A-Z]+@", unit + described)
+    assert {path.name for path in (top / "share/man").rglob("*.[1-8]")} == {
+        "lightlag.3",
+        "lightlag-run.1",
+        "lightlagd.8",
+    }
+
+
+def test_install_refuses_a_relative_prefix(tmp_path: Path) -> None:
+    done = install(tmp_path, DESTDIR=str(tmp_path / "root"), PREFIX="usr")
+    assert (done.returncode, done.stderr) == (2, "install: PREFIX=usr: it must begin with /\n")
+    assert not (tmp_path / "root").exists()
+
+
+def test_install_fails_without_the_laboratory(tmp_path: Path) -> None:
+    install(tmp_path, DESTDIR=str(tmp_path / "first"), PREFIX="/usr")
+    (tmp_path / "built/lightlag").unlink()
+    command = ["bash", str(ROOT / "tools/install.sh"), str(tmp_path / "built")]
+    env = {**os.environ, "DESTDIR": str(tmp_path / "root"), "PREFIX": "/usr"}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "lightlag" in done.stderr
