@@ -1,8 +1,10 @@
 """What is released beside the programs: the citation, the source package, what `make install` puts where."""
 
+import json
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -139,3 +141,32 @@ def test_install_fails_without_the_laboratory(tmp_path: Path) -> None:
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert "lightlag" in done.stderr
+
+
+def test_what_tries_wheels_runs_bundles_packets_and_names_and_writes_the_same_each_time(
+    tmp_path: Path,
+) -> None:
+    files = [tmp_path / "first.json", tmp_path / "second.json"]
+    for file in files:
+        command = [sys.executable, str(ROOT / "tools/smoke.py"), str(file)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "a sweep of 4 runs" in done.stdout
+    assert files[0].read_bytes() == files[1].read_bytes()
+    figures = json.loads(files[0].read_text())
+    assert len(figures) == 5
+    assert figures[0]["created"] == 175
+    assert all(one["goodput_bit_per_s"] > 0 for one in figures[1:])
+
+
+def test_workflows_name_each_action_by_its_commit_and_can_write_in_the_drafting_job_alone() -> None:
+    workflows = {path.name: path.read_text() for path in (ROOT / ".github/workflows").glob("*.yml")}
+    assert workflows.keys() == {"test.yml", "wheels.yml", "release.yml"}
+    commits: dict[str, set[str]] = {}
+    for name, text in workflows.items():
+        for action, at in re.findall(r"uses: ([^.@\s][^@\s]*)@(.*)", text):
+            assert re.fullmatch(r"[0-9a-f]{40} # v\d+\.\d+\.\d+", at), f"{name}: {action}@{at}"
+            commits.setdefault(action, set()).add(at)
+        assert "permissions:\n  contents: read\n" in text, name
+        assert text.count(": write") == (name == "release.yml"), name
+    assert all(len(named) == 1 for named in commits.values()), commits
