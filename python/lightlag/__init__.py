@@ -47,7 +47,7 @@ from lightlag._lightlag import (
 )
 from lightlag._run import Result, run
 from lightlag._scenario import Point, Scenario
-from lightlag._sweep import compare, report, sweep
+from lightlag._sweep import compare, merge, read, report, sweep
 
 __version__ = VERSION
 __commit__ = COMMIT
@@ -87,7 +87,9 @@ __all__ = [
     "compare",
     "explain",
     "figures",
+    "merge",
     "parameter",
+    "read",
     "report",
     "run",
     "sweep",

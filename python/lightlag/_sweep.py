@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Executor
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import polars as pl
 
-from lightlag import _checks, _lightlag
+from lightlag import _checks, _elsewhere, _lightlag
 from lightlag._scenario import Scenario
-
-RESULTS_FILE = "results.parquet"
-"""Name of the table in the folder of a sweep."""
 
 _COLUMNS = ["point", "seed", "version", "commit"]
 """What every table of a sweep has."""
@@ -30,8 +29,13 @@ def sweep(
     out: str | os.PathLike[str] | None = None,
     *,
     judge: bool = True,
+    shard: str | None = None,
+    executor: Executor | None = None,
+    client: Any = None,
 ) -> pl.DataFrame:
     """Runs every point of a scenario with every seed, on all cores.
+
+    A folder takes more seeds and more values of its axes later: only what is missing is run.
 
     Args:
         scenario: Keys with lists are scenario.
@@ -41,10 +45,17 @@ def sweep(
         out: Folder to keep the results in; a sweep that was stopped resumes there when it is started
             again, and the command line can report on it.
         judge: Whether the judge replays the runs; the column `violations` is the count of what it found.
+        shard: Do one part of the runs, like ``"2/7"``, for several processes with one folder `out`; `merge`
+            makes one table of what they have run.
+        executor: Do the runs on its workers, in tasks of about two seconds: any
+            `concurrent.futures.Executor`, such as a `ProcessPoolExecutor` or that of mpi4py; not with
+            `threads`.
+        client: Do the runs on the workers of a Dask cluster, in place of `executor`: its
+            `distributed.Client`. Workers may come and go.
 
     Returns:
-        A row for each run: `point`, `seed`, a column for each key that varies, `version`, `commit`, and
-        a column for each figure, null where a figure has no value.
+        A row for each run that the folder holds: `point`, `seed`, a column for each key that varies,
+        `version`, `commit`, and a column for each figure, null where a figure has no value.
 
     Raises:
         ScenarioError: What is wrong with the scenario, the seeds or the folder.
@@ -54,10 +65,48 @@ def sweep(
         raise _checks.no_scenario(scenario, "give a Scenario")
     chosen = _checks.seeds(scenario.seeds if seeds is None else seeds)
     at_once = _checks.threads(threads)
+    if shard is not None and out is None:
+        raise _lightlag.ScenarioError("shard: a part of a sweep needs a folder; give `out`")
+    if (executor is not None) + (client is not None) + (threads is not None) > 1:
+        raise _lightlag.ScenarioError(
+            "sweep: `threads`, `executor` and `client` exclude each other; give one of them"
+        )
     with tempfile.TemporaryDirectory(prefix="lightlag-") as temporary:
         folder = Path(temporary, "sweep") if out is None else Path(out)
-        _lightlag.sweep(scenario.native, scenario.text, chosen, folder, at_once, judge)
-        return pl.read_parquet(folder / RESULTS_FILE, memory_map=False)
+        if executor is None and client is None:
+            _lightlag.sweep(scenario.native, scenario.text, chosen, folder, at_once, judge, shard)
+            return read(folder)
+        workers = _elsewhere.of_client(client) if executor is None else _elsewhere.of_executor(executor)
+        opened = _lightlag.Plan(scenario.native, scenario.text, chosen).open(folder, shard)
+        _elsewhere.run(opened, _elsewhere.packed(scenario, chosen), judge, *workers)
+        opened.finish()
+        return read(folder)
+
+
+def read(folder: str | os.PathLike[str]) -> pl.DataFrame:
+    """The table of a sweep's folder: what all its processes have run until now.
+
+    Args:
+        folder: Folder of the sweep (`out` of `sweep`).
+
+    Raises:
+        ScenarioError: There is no sweep in the folder, or its files do not fit together.
+    """
+    return pl.read_parquet(io.BytesIO(_lightlag.read_results(Path(folder))))
+
+
+def merge(folder: str | os.PathLike[str]) -> pl.DataFrame:
+    """Checks what all processes of a sweep have run, writes it as one table, and returns it.
+
+    Args:
+        folder: Folder of the sweep, in which no process is running.
+
+    Raises:
+        ScenarioError: There is no sweep in the folder, a process is running there, or one run came out
+            differently in two processes.
+    """
+    _lightlag.merge(Path(folder))
+    return read(folder)
 
 
 def compare(
@@ -141,8 +190,7 @@ def report(
 def table_of(runs: Runs) -> pl.DataFrame:
     """The table of a sweep, read from its folder if need be."""
     if not isinstance(runs, pl.DataFrame):
-        _lightlag.check_results(Path(runs))
-        return pl.read_parquet(Path(runs, RESULTS_FILE), memory_map=False)
+        return read(runs)
     missing = [name for name in _COLUMNS if name not in runs.columns]
     if missing:
         raise _lightlag.ScenarioError(f"the table has no column `{missing[0]}`; give one that `sweep` made")

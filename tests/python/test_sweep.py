@@ -4,9 +4,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import altair as alt
+import distributed
 import polars as pl
 import pytest
 
@@ -206,3 +209,57 @@ def test_what_cannot_be_drawn_is_an_error(runs: pl.DataFrame) -> None:
         lightlag.figures.bars(runs, x="mechanism", y="latency")
     with pytest.raises(ValueError, match="no numbers of one unit"):
         lightlag.figures.lines(runs, x="mechanism", y="delivery_prob")
+
+
+def test_a_sweep_in_parts_is_the_sweep_and_takes_more_seeds(walk: lightlag.Scenario, tmp_path: Path) -> None:
+    walk.set("mechanism", ["none", "credit"])
+    whole = lightlag.sweep(walk, seeds=range(5))
+    parts = tmp_path / "parts"
+    assert len(lightlag.sweep(walk, seeds=range(4), out=parts, shard="2/2")) == 4
+    lightlag.sweep(walk, seeds=range(4), out=parts, shard="1/2")
+    assert len(lightlag.merge(parts)) == 8
+    assert lightlag.sweep(walk, seeds=[4], out=parts).equals(whole)
+    assert lightlag.read(parts).equals(whole)
+    with pytest.raises(lightlag.ScenarioError, match="needs a folder"):
+        lightlag.sweep(walk, shard="1/2")
+    with pytest.raises(lightlag.ScenarioError, match="`3/2` is no part"):
+        lightlag.sweep(walk, out=parts, shard="3/2")
+
+
+@pytest.mark.parametrize("kind", ["threads", "processes"])
+def test_workers_of_an_executor_give_the_bytes_of_one_process(
+    walk: lightlag.Scenario, tmp_path: Path, kind: str
+) -> None:
+    walk.set("mechanism", ["none", "credit"])
+    lightlag.sweep(walk, seeds=range(6), threads=1, out=tmp_path / "one")
+    executor: Executor
+    if kind == "threads":
+        executor = ThreadPoolExecutor(2)
+    else:
+        executor = ProcessPoolExecutor(2, mp_context=get_context("spawn"))
+    with executor:
+        lightlag.sweep(walk, seeds=range(6), executor=executor, out=tmp_path / "many")
+    for name in ("results.parquet", "summary.json"):
+        assert (tmp_path / "many" / name).read_bytes() == (tmp_path / "one" / name).read_bytes(), name
+
+
+def test_workers_of_a_cluster_give_the_bytes_of_one_process(walk: lightlag.Scenario, tmp_path: Path) -> None:
+    walk.set("mechanism", ["none", "credit"])
+    lightlag.sweep(walk, seeds=range(20), threads=1, out=tmp_path / "one")
+    with (
+        distributed.LocalCluster(  # type: ignore[no-untyped-call]
+            n_workers=2, threads_per_worker=1, dashboard_address=None, local_directory=str(tmp_path / "dask")
+        ) as cluster,
+        distributed.Client(cluster) as client,  # type: ignore[no-untyped-call]
+    ):
+        lightlag.sweep(walk, seeds=range(20), client=client, out=tmp_path / "many")
+    for name in ("results.parquet", "summary.json"):
+        assert (tmp_path / "many" / name).read_bytes() == (tmp_path / "one" / name).read_bytes(), name
+
+
+def test_what_a_run_on_a_worker_raises_reaches_the_sweep(tmp_path: Path) -> None:
+    broken = lightlag.Scenario(duration="1 h", router="epidemic", nodes={"n": {"count": 1}})
+    with ThreadPoolExecutor(1) as executor, pytest.raises(lightlag.ScenarioError, match="buffer"):
+        lightlag.sweep(broken, executor=executor, out=tmp_path / "out")
+    with ThreadPoolExecutor(1) as executor, pytest.raises(lightlag.ScenarioError, match="exclude each other"):
+        lightlag.sweep(broken, threads=1, executor=executor)

@@ -40,7 +40,9 @@ pub enum Verb {
     Schema,
     /// Reproduce the figures and claims of a paper
     Study(Study),
-    /// Write one HTML file about a finished sweep; it works without a network
+    /// Check what all processes of a sweep have run, and write it as one table
+    Merge(Merge),
+    /// Write one HTML file about a sweep; it works without a network
     Report(Report),
     /// Send a file, or listen for files: over UDPDTN, which resumes where it was stopped, LTP, DCCP or TCP
     Transfer(Box<Transfer>),
@@ -173,6 +175,9 @@ pub struct Sweep {
     /// Seeds, as `1,2,5..9` [default: the scenario's]
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub seeds: Option<String>,
+    /// Do one part of the runs, as `2/7`: for several processes, or machines, with one folder; `lightlag merge` ends it
+    #[arg(long, value_name = "I/N", allow_hyphen_values = true)]
+    pub shard: Option<String>,
     /// Runs at a time; 0 is one per core [default: 0]
     #[arg(long, allow_negative_numbers = true, value_parser = threads, default_value_t = 0, hide_default_value = true)]
     pub threads: usize,
@@ -182,6 +187,13 @@ pub struct Sweep {
     /// Do not check the runs with the judge
     #[arg(long)]
     pub no_judge: bool,
+}
+
+#[derive(Args)]
+pub struct Merge {
+    /// The folder of the sweep
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
 }
 
 #[derive(Args)]

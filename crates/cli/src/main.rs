@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Verb::List(options) => command::list::list(&options),
         Verb::Schema => command::list::schema(),
         Verb::Study(options) => command::study::study(&options),
+        Verb::Merge(options) => command::merge::merge(&options),
         Verb::Report(options) => command::report::report(&options),
         Verb::Transfer(options) => command::transfer::transfer(&options),
         Verb::Bundles(options) => command::bundles::bundles(&options),

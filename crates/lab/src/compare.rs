@@ -400,7 +400,7 @@ mod tests {
 
     fn sweep(rows: Vec<Row>) -> Results {
         let build = Build { version: "1".into(), commit: "c".into() };
-        Results { build, scenario: String::new(), rows }
+        Results { build, scenario: String::new(), rows, missing: 0 }
     }
 
     fn results(router: &str, delivered: &[f64]) -> Results {

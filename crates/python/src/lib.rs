@@ -29,7 +29,7 @@ mod _lightlag {
     #[pymodule_export]
     use crate::scenario::{Point, ScenarioFile};
     #[pymodule_export]
-    use crate::sweep::{check_results, compare_runs, sweep};
+    use crate::sweep::{Folder, Plan, compare_runs, merge, read_results, sweep};
 
     #[pymodule_export]
     const VERSION: &str = lightlag_lab::VERSION;

@@ -4,11 +4,14 @@ use crate::error::{compare_error, results_error, scenario_error, sweep_error};
 use crate::hooks::catching;
 use crate::scenario::{ScenarioFile, seed};
 use lightlag_lab::compare::{self, Asked, Difference};
-use lightlag_lab::results::{Build, Results, Row};
+use lightlag_lab::results::{Build, Metrics, Results, Row};
+use lightlag_lab::run::ContactsCache;
 use lightlag_lab::statistics::Estimate;
-use lightlag_lab::sweep::Plan;
+use lightlag_lab::sweep::{self as lab, Shard};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
@@ -18,6 +21,8 @@ use std::time::Duration;
 /// # Errors
 /// What is wrong with the scenario or the folder, or the exception of a hook.
 #[pyfunction]
+#[pyo3(signature = (scenario, text, seeds, out, threads, judge, shard))]
+#[expect(clippy::too_many_arguments, reason = "Python names them")]
 pub fn sweep(
     py: Python<'_>,
     scenario: &ScenarioFile,
@@ -26,12 +31,73 @@ pub fn sweep(
     out: PathBuf,
     threads: usize,
     judge: bool,
+    shard: Option<&str>,
 ) -> PyResult<u64> {
     let file = scenario.known();
     let seeds: Vec<_> = seeds.into_iter().map(seed).collect();
-    let plan = py.detach(|| Plan::new(&file, text, &seeds)).map_err(scenario_error)?;
-    let done = interruptible(py, |stopped| catching(|| plan.run_until(&out, threads, judge, stopped)))?;
+    let shard = shard.map(Shard::parse).transpose().map_err(scenario_error)?;
+    let plan = py.detach(|| lab::Plan::new(&file, text, &seeds)).map_err(scenario_error)?;
+    let done =
+        interruptible(py, |stopped| catching(|| plan.run_until(&out, shard, threads, judge, stopped)))?;
     Ok(done?.map_err(sweep_error)?.violations)
+}
+
+/// All runs of a scenario, which are done one by one, wherever.
+#[pyclass(frozen, module = "lightlag._lightlag")]
+pub struct Plan(lab::Plan);
+
+/// Contacts of the runs of this process.
+static CACHE: LazyLock<ContactsCache> = LazyLock::new(ContactsCache::default);
+
+#[pymethods]
+impl Plan {
+    #[new]
+    fn new(py: Python<'_>, scenario: &ScenarioFile, text: &str, seeds: Vec<Option<u64>>) -> PyResult<Self> {
+        let file = scenario.known();
+        let seeds: Vec<_> = seeds.into_iter().map(seed).collect();
+        py.detach(|| lab::Plan::new(&file, text, &seeds)).map(Self).map_err(scenario_error)
+    }
+    /// Does runs, and gives what each measured.
+    fn run(&self, py: Python<'_>, positions: Vec<usize>, judge: bool) -> PyResult<Vec<(usize, Metrics)>> {
+        let one = |position: usize| Ok((position, self.0.measured(position, judge, &CACHE)?));
+        let all = || positions.into_iter().map(one).collect::<lightlag_scenario::Result<Vec<_>>>();
+        py.detach(|| catching(all))?.map_err(scenario_error)
+    }
+    /// Opens a folder for what the runs measure.
+    fn open(slf: Bound<'_, Self>, out: PathBuf, shard: Option<&str>) -> PyResult<Folder> {
+        let shard = shard.map(Shard::parse).transpose().map_err(scenario_error)?;
+        let open = slf.get().0.open(&out, shard).map_err(sweep_error)?;
+        Ok(Folder { plan: slf.unbind(), out, shard, open: Some(open) })
+    }
+}
+
+/// A sweep's folder while runs come in.
+#[pyclass(module = "lightlag._lightlag")]
+pub struct Folder {
+    plan: Py<Plan>,
+    out: PathBuf,
+    shard: Option<Shard>,
+    open: Option<lab::Open>,
+}
+
+#[pymethods]
+impl Folder {
+    /// The runs that are not done yet.
+    fn missing(&self) -> Vec<usize> {
+        self.open.as_ref().map_or_else(Vec::new, |open| open.missing().to_vec())
+    }
+    /// Keeps what a run has measured.
+    fn add(&mut self, position: usize, metrics: Metrics) -> PyResult<()> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        self.plan.get().0.add(open, position, metrics).map_err(sweep_error)
+    }
+    /// Writes the tables; gives how many violations the judge found.
+    fn finish(&mut self, py: Python<'_>) -> PyResult<u64> {
+        let Some(open) = self.open.take() else { return Ok(0) };
+        let plan = &self.plan.get().0;
+        let done = py.detach(|| plan.finish(open, &self.out, self.shard));
+        Ok(done.map_err(sweep_error)?.violations)
+    }
 }
 
 /// How often Python may look at its signals while it waits.
@@ -78,13 +144,23 @@ type Told = (f64, Option<f64>, Option<f64>, usize);
 type Compared =
     (Vec<(String, String)>, String, Option<Told>, Option<Told>, Option<Told>, Option<f64>, Option<f64>);
 
-/// Whether a folder holds the table of a sweep.
+/// Checks what all processes of a sweep have run and writes it as one table; gives how many runs are missing.
 ///
 /// # Errors
-/// Why it does not.
+/// Files that do not fit together, or that cannot be written.
 #[pyfunction]
-pub fn check_results(py: Python<'_>, folder: PathBuf) -> PyResult<()> {
-    py.detach(|| Results::read(&folder)).map(drop).map_err(results_error)
+pub fn merge(py: Python<'_>, folder: PathBuf) -> PyResult<usize> {
+    py.detach(|| lightlag_lab::sweep::merge(&folder)).map(|results| results.missing).map_err(sweep_error)
+}
+
+/// The table of a folder as a Parquet file: the union of what all processes have run.
+///
+/// # Errors
+/// Why it cannot be read.
+#[pyfunction]
+pub fn read_results<'py>(py: Python<'py>, folder: PathBuf) -> PyResult<Bound<'py, PyBytes>> {
+    let bytes = py.detach(|| Results::read(&folder).and_then(|results| results.parquet()));
+    Ok(PyBytes::new(py, &bytes.map_err(results_error)?))
 }
 
 /// Compares two tables at the points that belong together, or one at the values of an axis. `metrics`: empty for the
@@ -115,7 +191,12 @@ pub fn compare_runs(
 
 fn results(runs: Vec<Run>) -> Results {
     let row = |(point, seed, values, metrics)| Row { point, seed, values, metrics };
-    Results { build: Build::this(), scenario: String::new(), rows: runs.into_iter().map(row).collect() }
+    Results {
+        build: Build::this(),
+        scenario: String::new(),
+        rows: runs.into_iter().map(row).collect(),
+        missing: 0,
+    }
 }
 
 fn difference(made: Difference) -> Compared {

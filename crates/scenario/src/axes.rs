@@ -50,6 +50,11 @@ fn count(node: &Node) -> u64 {
     }
 }
 
+/// Whether a key has a list of values, each of which makes points of its own.
+pub fn is_axis(key: &Key, node: &Node) -> bool {
+    matches!(node.value, Value::List(_)) && !is_list_value(key, node)
+}
+
 fn is_list_value(key: &Key, node: &Node) -> bool {
     matches!(node.value, Value::List(_)) && LIST_KEYS.contains(&key.name.as_str())
 }

@@ -2,6 +2,7 @@
 
 use super::axes::{self, Choice};
 use super::catalogue::Catalogue;
+use super::digest;
 use super::error::{Error, Place, Result, quoted};
 use super::files::{self, Files, utf8};
 use super::model::{Scenario, Seed};
@@ -323,6 +324,14 @@ impl ScenarioFile {
                 }
                 Ok(Points { ignored, warnings, ..Points::new(runs)? })
             }
+        }
+    }
+    /// What all its runs have in common, in hexadecimal digits: all keys but seeds, limits and the values of axes. Contents of
+    /// files that it names do not count.
+    pub fn digest(&self) -> String {
+        match &self.content {
+            Content::Toml { tree, .. } => digest::of_toml(tree),
+            Content::TheOne(layers) => digest::of_settings(layers),
         }
     }
     /// One of the points of The ONE's settings as TOML, in a file in `folder`, with comments: the same run.

@@ -44,6 +44,7 @@ pub mod budget;
 mod build;
 mod catalogue;
 pub mod contacts;
+mod digest;
 mod error;
 mod failures;
 mod file;

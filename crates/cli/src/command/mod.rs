@@ -11,6 +11,7 @@ pub mod emulate;
 mod emulate_packets;
 pub mod explain;
 pub mod list;
+pub mod merge;
 pub mod names;
 mod pacing;
 mod plan;

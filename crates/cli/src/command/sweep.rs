@@ -4,7 +4,7 @@ use super::{print_warnings, read, seeds, tell_traces, text};
 use crate::args::Sweep;
 use crate::output::{Done, judged, print};
 use lightlag_lab::results::{SHOWN, SHOWN_OF_PACKETS, SUMMARY_FILE, terminal_table};
-use lightlag_lab::sweep::{Plan, Swept};
+use lightlag_lab::sweep::{Plan, Shard, Swept};
 use lightlag_scenario::Points;
 use std::path::PathBuf;
 
@@ -19,7 +19,8 @@ pub fn sweep(options: &Sweep) -> Done {
         eprintln!("left out {} points, as {}", skipped.len(), first.reason);
     }
     let out = options.out.clone().unwrap_or_else(|| PathBuf::from("out").join(plan.name()));
-    let done = plan.run(&out, options.threads, !options.no_judge)?;
+    let shard = options.shard.as_deref().map(Shard::parse).transpose()?;
+    let done = plan.run(&out, shard, options.threads, !options.no_judge)?;
     if options.json {
         let path = out.join(SUMMARY_FILE);
         let text =

@@ -423,12 +423,18 @@ fn what_is_wrong_on_the_command_line_is_told_in_one_line() {
 }
 
 #[test]
-fn a_sweep_that_is_not_finished_has_no_report_and_says_how_to_finish_it() {
+fn parts_of_sweeps_that_do_not_exist_are_refused() {
     let place = Place::new();
-    place.write("s.toml", WALKERS).good(&["sweep", "s.toml", "--out", "done"]);
-    std::fs::remove_file(place.path("done/results.parquet")).expect("it can be removed");
-    let line = place.refused(&["report", "done"]);
-    assert!(line.ends_with("the sweep is not finished, run `lightlag sweep ... --out done` again"), "{line}");
+    place.write("s.toml", WALKERS);
+    for shard in ["0/3", "4/3", "1", "x/2", "-1/2"] {
+        let line = place.refused(&["sweep", "s.toml", "--out", "parts", "--shard", shard]);
+        assert!(
+            line.starts_with(&format!("--shard: `{shard}` is no part; parts are written 1/7 to 7/7")),
+            "{line}"
+        );
+    }
+    let line = place.refused(&["merge", "parts"]);
+    assert!(line.contains("name the folder of a sweep"), "{line}");
 }
 
 #[test]

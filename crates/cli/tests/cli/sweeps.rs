@@ -63,6 +63,46 @@ fn a_journal_that_was_cut_anywhere_is_taken_up_again() {
 }
 
 #[test]
+fn seven_processes_in_any_order_two_of_them_killed_give_the_bytes_of_one() {
+    let place = Place::new();
+    place.write("s.toml", scenario());
+    place.good(&["sweep", "s.toml", "--out", "one"]);
+    let words = |shard: &str| {
+        ["sweep", "s.toml", "--out", "parts", "--threads", "1", "--shard", shard].map(str::to_owned)
+    };
+    for (index, is_killed) in
+        [(4, false), (7, true), (1, false), (2, true), (6, false), (3, false), (5, false)]
+    {
+        let shard = words(&format!("{index}/7"));
+        let shard: Vec<&str> = shard.iter().map(String::as_str).collect();
+        if is_killed {
+            let (journal, mut process) = (
+                place.path(&format!("parts/runs-{index}-of-7.jsonl")),
+                place.command(&shard).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts"),
+            );
+            let lines = || std::fs::read_to_string(&journal).unwrap_or_default().lines().count();
+            while lines() < 2 && process.try_wait().expect("it can be asked").is_none() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            process.kill().expect("it can be killed");
+            process.wait().expect("it ends");
+            let partial = place.good(&["report", "parts"]);
+            assert!(partial.ends_with("report.html\n"), "{partial}");
+            std::fs::remove_file(place.path("parts/report.html")).expect("it was written");
+        }
+        place.good(&shard);
+    }
+    let merged = place.good(&["merge", "parts"]);
+    assert!(merged.starts_with("30 runs in "), "{merged}");
+    assert!(tables(&place, "parts") == tables(&place, "one"), "the tables differ");
+    // Three seeds more are three seeds' runs more, and the bytes of a sweep that had them from the start.
+    place.good(&["sweep", "s.toml", "--out", "parts", "--seeds", "7..9"]);
+    assert_eq!(finished(&place, "parts"), 30 + 18);
+    place.good(&["sweep", "s.toml", "--out", "all", "--seeds", "1..5,7..9"]);
+    assert!(tables(&place, "parts") == tables(&place, "all"), "the tables differ");
+}
+
+#[test]
 fn one_thread_and_two_give_the_same_bytes() {
     let place = Place::new();
     place.write("s.toml", scenario());

@@ -32,7 +32,7 @@ pub fn table(file: &ScenarioFile, text: &str, seeds: &[Seed]) -> Result<Table> {
     };
     let rows = jobs.par_iter().with_max_len(1).map(row).collect::<Result<Vec<Row>>>()?;
     let too_large = rows.iter().filter(|row| row.metric("bound").is_none()).count();
-    let results = Results { build: Build::this(), scenario: text.to_owned(), rows };
+    let results = Results { build: Build::this(), scenario: text.to_owned(), rows, missing: 0 };
     Ok(Table { results, too_large })
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Figure, Report, ScenarioText, Table};
 use crate::figure::{self, Mark, Place, Plot, Title};
-use crate::results::{Point, Results, Row, SHOWN, interval_text};
+use crate::results::{Point, Results, Row, SHOWN, interval_text, unfinished};
 
 /// What is drawn: metric, axis title, unit.
 const DRAWN: [(&str, &str, &str); 4] = [
@@ -62,10 +62,11 @@ fn plan_readers(results: &Results) -> Option<String> {
 
 fn warnings(results: &Results) -> Vec<String> {
     let found: f64 = results.rows.iter().filter_map(|row| row.metric("violations")).sum();
-    if found == 0.0 {
-        return Vec::new();
-    }
-    vec![format!("The judge found {found} violations in these runs: do not trust them.")]
+    let judged = (found > 0.0)
+        .then(|| format!("The judge found {found} violations in these runs: do not trust them."));
+    let partial = unfinished(results)
+        .map(|line| format!("This report is about a part of the sweep: {line}. More runs may change it."));
+    partial.into_iter().chain(judged).collect()
 }
 
 /// Which axis goes where in a figure.

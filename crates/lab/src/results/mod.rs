@@ -6,7 +6,7 @@ pub(crate) mod terminal;
 
 use crate::metrics::is_share;
 use crate::statistics::{self, Estimate};
-use crate::sweep::JOURNAL_FILE;
+use crate::sweep;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io;
@@ -81,6 +81,8 @@ pub struct Results {
     pub scenario: String,
     /// Ascending by (point, seed).
     pub rows: Vec<Row>,
+    /// How many runs were planned beside these, and are not done yet.
+    pub missing: usize,
 }
 
 /// One point of a sweep: all its seeds.
@@ -137,21 +139,28 @@ impl Results {
         seeds
     }
 
-    /// Reads the table of a sweep's folder.
+    /// Reads the runs of a sweep's folder, whichever processes have done them; of a sweep that is not finished, those that
+    /// are.
     ///
     /// # Errors
     /// No table there, or one that another program made.
     pub fn read(folder: &Path) -> Result<Self, Error> {
+        if let Some(union) = sweep::read(folder).map_err(Box::new)? {
+            return Ok(union);
+        }
         let path = folder.join(RESULTS_FILE);
         if path.exists() {
             return parquet::read(&path);
         }
-        let right = if folder.join(JOURNAL_FILE).exists() {
-            format!("the sweep is not finished, run `lightlag sweep ... --out {}` again", folder.display())
-        } else {
-            "name the folder of a finished sweep".to_owned()
-        };
-        Err(Error::Missing { path, right })
+        Err(Error::Missing { path, right: "name the folder of a sweep".to_owned() })
+    }
+
+    /// Reads one table.
+    ///
+    /// # Errors
+    /// No table there, or one that another program made.
+    pub fn read_table(path: &Path) -> Result<Self, Error> {
+        parquet::read(path)
     }
 
     /// Writes the table into a folder, whole or not at all.
@@ -159,8 +168,30 @@ impl Results {
     /// # Errors
     /// The folder cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), Error> {
-        parquet::write(self, &folder.join(RESULTS_FILE))
+        self.write_table(&folder.join(RESULTS_FILE))
     }
+
+    /// The table as a Parquet file.
+    ///
+    /// # Errors
+    /// Rows that make no table.
+    pub fn parquet(&self) -> Result<Vec<u8>, Error> {
+        parquet::bytes(self, Path::new(RESULTS_FILE))
+    }
+
+    /// Writes the table to a file, whole or not at all.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write_table(&self, path: &Path) -> Result<(), Error> {
+        parquet::write(self, path)
+    }
+}
+
+/// That a sweep is not finished, in a line, if so.
+pub fn unfinished(results: &Results) -> Option<String> {
+    let (done, missing) = (results.rows.len(), results.missing);
+    (missing > 0).then(|| format!("the sweep is not finished: {done} of {} runs are done", done + missing))
 }
 
 fn unique<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
@@ -194,6 +225,9 @@ pub enum Error {
         /// What to do about it.
         right: String,
     },
+    /// Several files that do not fit together.
+    #[error(transparent)]
+    Sweep(#[from] Box<sweep::Error>),
     /// It is not a table of ours.
     #[error("{path} is not a table of results: {reason}", path = path.display())]
     Foreign {

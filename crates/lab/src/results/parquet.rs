@@ -21,9 +21,12 @@ const COMMIT_KEY: &str = "lightlag.commit";
 
 /// Writes the table; the same rows give the same bytes.
 pub(super) fn write(results: &Results, path: &Path) -> Result<(), Error> {
-    let bytes = encode(results)
-        .map_err(|reason| Error::Foreign { path: path.to_path_buf(), reason: reason.to_string() })?;
-    replace_file(path, &bytes)
+    replace_file(path, &bytes(results, path)?)
+}
+
+/// The bytes of a table at this path.
+pub(super) fn bytes(results: &Results, path: &Path) -> Result<Vec<u8>, Error> {
+    encode(results).map_err(|reason| Error::Foreign { path: path.to_path_buf(), reason: reason.to_string() })
 }
 
 /// Reads the table.
@@ -108,6 +111,7 @@ fn decode(file: std::fs::File) -> Result<Results, String> {
         build: Build { version: fact(VERSION_KEY)?, commit: fact(COMMIT_KEY)? },
         scenario: fact(SCENARIO_KEY)?,
         rows: rows_of(&batch, &names(&fact(VALUES_KEY)?)?, &names(&fact(METRICS_KEY)?)?)?,
+        missing: 0,
     })
 }
 
@@ -194,6 +198,7 @@ mod tests {
             build: Build { version: "0.1.0".into(), commit: "abc".into() },
             scenario: "name = \"x\"\n".into(),
             rows: vec![row(0, 1, "500", "epidemic", 0.1 + 0.2), row(1, 1, "1000", "prophet", f64::NAN)],
+            missing: 0,
         }
     }
 

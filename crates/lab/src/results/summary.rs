@@ -62,7 +62,7 @@ mod tests {
             metrics: vec![("created".into(), 10.0), ("latency_avg".into(), f64::NAN)],
         };
         let build = Build { version: "1".into(), commit: "c".into() };
-        let made = summary(&Results { build, scenario: String::new(), rows: vec![row] });
+        let made = summary(&Results { build, scenario: String::new(), rows: vec![row], missing: 0 });
         let metrics = &made["points"][0]["metrics"];
         assert_eq!(metrics["created"], json!({"mean": 10.0, "low": null, "high": null, "n": 1}));
         assert_eq!(metrics["latency_avg"]["n"], 0);

@@ -113,7 +113,8 @@ mod tests {
             metrics: vec![("delivery_prob".into(), delivered)],
         };
         let build = Build { version: "1".into(), commit: "c".into() };
-        let results = Results { build, scenario: String::new(), rows: vec![row(1, 0.5), row(2, 0.5)] };
+        let results =
+            Results { build, scenario: String::new(), rows: vec![row(1, 0.5), row(2, 0.5)], missing: 0 };
         let made = terminal_table(&results, &["delivery_prob"]);
         assert!(made.contains("epidemic") && made.contains("0.5 ± 0"), "{made}");
         assert_eq!(made.lines().count(), 2);

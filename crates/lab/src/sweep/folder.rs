@@ -1,6 +1,6 @@
 //! Where results go.
 
-use super::{Error, JOURNAL_FILE};
+use super::{Error, JOURNAL_FILE, MANIFEST_FILE};
 use std::io;
 use std::path::Path;
 
@@ -12,7 +12,7 @@ pub(super) fn prepare(out: &Path) -> Result<(), Error> {
     let disk = |action| move |reason: io::Error| Error::Disk { action, path: out.to_path_buf(), reason };
     std::fs::create_dir_all(out).map_err(disk("make the folder"))?;
     let empty = std::fs::read_dir(out).map_err(disk("read the folder"))?.next().is_none();
-    if !empty && !out.join(JOURNAL_FILE).is_file() {
+    if !empty && ![MANIFEST_FILE, JOURNAL_FILE].iter().any(|name| out.join(name).is_file()) {
         return Err(Error::Occupied(out.to_path_buf()));
     }
     Ok(())

@@ -1,7 +1,9 @@
 //! Finished runs, one line each, so that nothing is lost when the process dies.
 
+use super::manifest::{Manifest, Values};
 use super::{Error, Job};
-use crate::results::{Build, Metrics};
+pub(super) use crate::results::Metrics;
+use crate::results::{Build, Row, replace_file};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -13,18 +15,18 @@ pub const JOURNAL_FILE: &str = "runs.jsonl";
 
 /// First line: whose runs these are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Header {
+struct Header {
     sweep: String,
     version: String,
     commit: String,
 }
 
 impl Header {
-    pub(super) fn new(sweep: String, build: &Build) -> Self {
-        Self { sweep, version: build.version.clone(), commit: build.commit.clone() }
+    fn of(manifest: &Manifest) -> Self {
+        let Build { version, commit } = manifest.build();
+        Self { sweep: manifest.sweep().to_owned(), version, commit }
     }
-
-    fn told(&self) -> String {
+    fn shown(&self) -> String {
         let short = self.sweep.get(..8).unwrap_or(&self.sweep);
         format!("sweep {short} by version {} ({})", self.version, self.commit)
     }
@@ -33,12 +35,23 @@ impl Header {
 /// Every other line: a finished run. A metric without a value is null.
 #[derive(Serialize, Deserialize)]
 struct Line {
+    /// In the plan of its process.
     point: usize,
+    values: Values,
     seed: u64,
     metrics: Vec<(String, Option<f64>)>,
 }
 
-type Finished = BTreeMap<(usize, u64), Metrics>;
+impl Line {
+    fn new(point: usize, values: &Values, seed: u64, metrics: &Metrics) -> Self {
+        let metrics =
+            metrics.iter().map(|(name, number)| (name.clone(), Some(*number).filter(|n| n.is_finite())));
+        Self { point, values: values.clone(), seed, metrics: metrics.collect() }
+    }
+}
+
+/// Finished runs by what makes their point, and seed.
+pub(super) type Finished = BTreeMap<(Values, u64), Metrics>;
 
 /// The journal, open for appending and locked.
 pub(super) struct Journal {
@@ -48,21 +61,23 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal of a folder, or starts it.
-    pub(super) fn open(folder: &Path, wanted: &Header) -> Result<Self, Error> {
-        let path = folder.join(JOURNAL_FILE);
-        let mut file = open_file(&path)?;
+    /// Opens a journal of a folder, or starts it.
+    pub(super) fn open(path: PathBuf, manifest: &Manifest) -> Result<Self, Error> {
+        let wanted = Header::of(manifest);
+        let mut file = lock(&path)?;
         let bytes = read_all(&mut file, &path)?;
         let whole = whole_lines(&bytes);
         let finished = match parse(&bytes[..whole], &path)? {
             None => {
                 truncate(&mut file, 0, &path)?;
-                append_line(&mut file, &path, wanted)?;
+                append_line(&mut file, &path, &wanted)?;
                 Finished::new()
             }
             Some((found, finished)) => {
-                check(&found, wanted, &path)?;
-                truncate(&mut file, whole as u64, &path)?;
+                check(&found, &wanted, &path)?;
+                if whole < bytes.len() {
+                    truncate(&mut file, whole as u64, &path)?;
+                }
                 finished
             }
         };
@@ -76,14 +91,31 @@ impl Journal {
 
     /// Adds a finished run.
     pub(super) fn append(&mut self, job: &Job, metrics: &Metrics) -> Result<(), Error> {
-        let metrics =
-            metrics.iter().map(|(name, number)| (name.clone(), Some(*number).filter(|n| n.is_finite())));
-        let line = Line { point: job.point, seed: job.seed, metrics: metrics.collect() };
-        append_line(&mut self.file, &self.path, &line)
+        append_line(&mut self.file, &self.path, &Line::new(job.point, &job.values, job.seed, metrics))
     }
 }
 
-fn open_file(path: &Path) -> Result<File, Error> {
+/// The runs in a journal that another process may be writing.
+pub(super) fn finished(path: &Path, manifest: &Manifest) -> Result<Finished, Error> {
+    let bytes = std::fs::read(path).map_err(|reason| disk("read", path, reason))?;
+    match parse(&bytes[..whole_lines(&bytes)], path)? {
+        None => Ok(Finished::new()),
+        Some((found, finished)) => check(&found, &Header::of(manifest), path).map(|()| finished),
+    }
+}
+
+/// Writes a journal again, whole or not at all.
+pub(super) fn write_all(path: &Path, manifest: &Manifest, rows: &[Row]) -> Result<(), Error> {
+    let mut bytes = Vec::new();
+    append_line(&mut bytes, path, &Header::of(manifest))?;
+    for row in rows {
+        append_line(&mut bytes, path, &Line::new(row.point, &row.values, row.seed, &row.metrics))?;
+    }
+    Ok(replace_file(path, &bytes)?)
+}
+
+/// Opens a file that no other process may open so.
+pub(super) fn lock(path: &Path) -> Result<File, Error> {
     let file = OpenOptions::new()
         .read(true)
         .write(true)
@@ -120,21 +152,21 @@ fn parse(bytes: &[u8], path: &Path) -> Result<Option<(Header, Finished)>, Error>
         let line: Line = serde_json::from_slice(text)
             .map_err(|_| damaged(path, number, "the line is damaged", DELETE_LINE))?;
         let metrics = line.metrics.into_iter().map(|(name, number)| (name, number.unwrap_or(f64::NAN)));
-        if finished.insert((line.point, line.seed), metrics.collect()).is_some() {
+        if finished.insert((line.values, line.seed), metrics.collect()).is_some() {
             return Err(damaged(path, number, "the run is there twice", DELETE_LINE));
         }
     }
     Ok(Some((header, finished)))
 }
 
-pub(super) const ANOTHER_FOLDER: &str = "name another folder";
+const ANOTHER_FOLDER: &str = "name another folder";
 const DELETE_LINE: &str = "delete the line, and its run is done again";
 
 fn check(found: &Header, wanted: &Header, path: &Path) -> Result<(), Error> {
     if found == wanted {
         return Ok(());
     }
-    Err(Error::OtherSweep { path: path.to_path_buf(), found: found.told(), wanted: wanted.told() })
+    Err(Error::OtherSweep { path: path.to_path_buf(), found: found.shown(), wanted: wanted.shown() })
 }
 
 fn truncate(file: &mut File, length: u64, path: &Path) -> Result<(), Error> {

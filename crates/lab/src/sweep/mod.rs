@@ -1,26 +1,36 @@
 //! Many runs, on many threads, into one folder, despite failures and interruptions.
 //!
-//! A finished run is appended to `runs.jsonl` at once. Starting the same sweep again finds it there: a sweep
-//! that was killed resumes where it stopped, and ends with the bytes that an undisturbed one gives.
+//! A finished run is appended to a journal at once. Starting the same sweep again finds it there: a sweep that was killed resumes
+//! where it stopped, and ends with the bytes that an undisturbed one gives.
+//!
+//! A folder belongs to one scenario, but to no list of points and seeds: a sweep with more of them does what is missing. Several
+//! processes, on as many machines as reach the folder, each do a part, with a journal and a table of their own.
 
 mod folder;
 mod journal;
+mod manifest;
 mod plan;
+mod shard;
+mod union;
 
 use crate::results::{self, Build, Metrics, Results, Row};
 use indicatif::{ProgressBar, ProgressStyle};
-use journal::Journal;
+use journal::{Finished, Journal};
+use manifest::{Manifest, Values};
 use rayon::prelude::*;
 use serde::Serialize;
-use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::{Display, Write};
+use shard::{journal_of, table_of};
+use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 pub use journal::JOURNAL_FILE;
+pub use manifest::MANIFEST_FILE;
 pub use plan::{Plan, Swept, seed_list};
+pub use shard::Shard;
+pub use union::{merge, read};
 
 /// One run to be done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -40,9 +50,13 @@ pub struct Sweep<'a> {
     pub out: &'a Path,
     /// Text of the scenario, kept with the results.
     pub scenario: &'a str,
+    /// What makes it this sweep, whatever points and seeds it has: only runs of one sweep may share a folder.
+    pub identity: &'a str,
+    /// Which part of the runs this process does; `None`: all.
+    pub shard: Option<Shard>,
     /// The program that runs.
     pub build: Build,
-    /// What to run; no two with the same point and seed.
+    /// What to run; no two with the same values and seed.
     pub jobs: &'a [Job],
     /// How many runs at a time; 0 means one per core.
     pub threads: usize,
@@ -85,6 +99,16 @@ pub enum Error {
     /// Someone else is writing here.
     #[error("another sweep is writing to {}", .0.display())]
     Busy(PathBuf),
+    /// Two processes ran one run, and it came out differently.
+    #[error("{} and {} have different results of one run ({run}): they were not made by the same program and files; delete one of them", .first.display(), .second.display())]
+    Disagree {
+        /// One file.
+        first: PathBuf,
+        /// The other.
+        second: PathBuf,
+        /// Values and seed.
+        run: String,
+    },
     /// A line of the journal makes no sense.
     #[error("{path}:{line}: {reason}; {right}", path = path.display())]
     Damaged {
@@ -116,7 +140,8 @@ pub enum Error {
 }
 
 impl Sweep<'_> {
-    /// Does what is not done yet, then writes `results.parquet` and `summary.json`.
+    /// Does what no process has done yet in the folder, then writes `results.parquet` and `summary.json` of all that the folder
+    /// holds; of a part, its own table alone.
     ///
     /// # Errors
     /// The folder cannot be used, or a run failed; what was finished until then is kept.
@@ -124,95 +149,127 @@ impl Sweep<'_> {
         &self,
         runner: impl Fn(&Job) -> Result<Metrics, E> + Sync,
     ) -> Result<Results, Error> {
+        let open = self.open()?;
+        let missing = open.missing.clone();
+        let open = Mutex::new(open);
+        self.run_missing(&missing, &open, runner)?;
+        self.finish(open.into_inner().expect("no run panics while it holds the journal"))
+    }
+
+    /// Opens the folder, for one who runs the jobs elsewhere and adds their results.
+    ///
+    /// # Errors
+    /// The folder cannot be used.
+    pub fn open(&self) -> Result<Open, Error> {
         check_distinct(self.jobs)?;
         folder::prepare(self.out)?;
-        let mut journal = Journal::open(self.out, &self.identity())?;
-        let mut finished = journal.take_finished();
-        self.check_known(&finished)?;
-        let fresh = self.run_missing(&finished, &Mutex::new(journal), runner)?;
-        finished.extend(fresh);
-        let results = self.results(finished);
+        let manifest = Manifest::join(self.out, self.identity, &self.build, self.scenario, self.jobs)?;
+        let mut journal = Journal::open(self.out.join(journal_of(self.shard)), &manifest)?;
+        let own = journal.take_finished();
+        let others = union::read(self.out)?.map_or_else(Vec::new, |found| found.rows);
+        let known: BTreeSet<(&Values, u64)> = others.iter().map(|row| (&row.values, row.seed)).collect();
+        let mine = self.mine().filter(|(_, job)| !known.contains(&(&job.values, job.seed)));
+        let missing = mine.map(|(position, _)| position).collect();
+        Ok(Open { manifest, journal, own, missing })
+    }
+
+    /// Writes the tables of what the folder holds, or of this part.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub fn finish(&self, open: Open) -> Result<Results, Error> {
+        let Open { manifest, journal, own, .. } = open;
+        drop(journal);
+        if self.shard.is_some() {
+            return self.write_part(&manifest, own);
+        }
+        let results = union::read(self.out)?.expect("the manifest is there");
         results.write(self.out)?;
         results::write_summary(&results, &[], self.out)?;
         Ok(results)
     }
 
+    /// The runs of this process, in their order, each with its position among all.
+    fn mine(&self) -> impl Iterator<Item = (usize, &Job)> {
+        let is_mine = |position: usize| self.shard.is_none_or(|shard| shard.has(position));
+        self.jobs.iter().enumerate().filter(move |(position, _)| is_mine(*position))
+    }
+
     fn run_missing<E: Display>(
         &self,
-        finished: &BTreeMap<(usize, u64), Metrics>,
-        journal: &Mutex<Journal>,
+        missing: &[usize],
+        open: &Mutex<Open>,
         runner: impl Fn(&Job) -> Result<Metrics, E> + Sync,
-    ) -> Result<BTreeMap<(usize, u64), Metrics>, Error> {
-        let missing: Vec<&Job> =
-            self.jobs.iter().filter(|job| !finished.contains_key(&(job.point, job.seed))).collect();
-        let bar = self.bar(finished.len());
-        let one = |job: &&Job| {
+    ) -> Result<(), Error> {
+        let all = self.mine().count();
+        let bar = self.bar(all, all - missing.len());
+        let one = |position: &usize| {
+            let job = &self.jobs[*position];
             let metrics = runner(job).map_err(|reason| Error::Run {
                 point: job.point,
                 seed: job.seed,
                 reason: reason.to_string(),
             })?;
-            let metrics = defined(metrics);
-            journal.lock().expect("no run panics while it holds the journal").append(job, &metrics)?;
+            open.lock().expect("no run panics while it holds the journal").add(job, metrics)?;
             bar.inc(1);
-            Ok(((job.point, job.seed), metrics))
+            Ok(())
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build()?;
         // Runs differ much in length: one at a time, so that no thread sits on a queue of long ones.
-        let fresh = pool.install(|| missing.par_iter().with_max_len(1).map(one).collect());
+        let done = pool.install(|| missing.par_iter().with_max_len(1).map(one).collect());
         bar.finish_and_clear();
-        fresh
+        done
     }
 
-    fn bar(&self, done: usize) -> ProgressBar {
+    /// The table of a part: the runs of its journal.
+    fn write_part(&self, manifest: &Manifest, own: Finished) -> Result<Results, Error> {
+        let numbers = manifest.points();
+        let row = |((values, seed), metrics): ((Values, u64), Metrics)| {
+            let point = numbers.get(&values).copied().unwrap_or_default();
+            Row { point, seed, values, metrics }
+        };
+        let mut rows: Vec<Row> = own.into_iter().map(row).collect();
+        rows.sort_by_key(|row| (row.point, row.seed));
+        let missing = manifest.runs().saturating_sub(rows.len());
+        let part = Results { build: self.build.clone(), scenario: self.scenario.to_owned(), rows, missing };
+        part.write_table(&table_of(&self.out.join(journal_of(self.shard))))?;
+        Ok(part)
+    }
+
+    fn bar(&self, all: usize, done: usize) -> ProgressBar {
         if !self.progress || !io::stderr().is_terminal() {
             return ProgressBar::hidden();
         }
         let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} runs, {eta} left")
             .expect("the template is valid");
-        let bar = ProgressBar::new(self.jobs.len() as u64).with_style(style).with_position(done as u64);
+        let bar = ProgressBar::new(all as u64).with_style(style).with_position(done as u64);
         bar.reset_eta();
         bar
     }
+}
 
-    /// What a journal must agree on before its runs may be used.
-    fn identity(&self) -> journal::Header {
-        let mut hash = Sha256::new();
-        hash.update(self.scenario);
-        hash.update(serde_json::to_vec(self.jobs).expect("jobs are plain text and numbers"));
-        let sweep = hash.finalize().iter().take(16).fold(String::new(), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}"); // writing to a String cannot fail
-            text
-        });
-        journal::Header::new(sweep, &self.build)
+/// A folder that a process writes to.
+pub struct Open {
+    manifest: Manifest,
+    journal: Journal,
+    own: Finished,
+    missing: Vec<usize>,
+}
+
+impl Open {
+    /// The runs that no process has done yet, by their positions among the jobs.
+    pub fn missing(&self) -> &[usize] {
+        &self.missing
     }
-
-    fn check_known(&self, finished: &BTreeMap<(usize, u64), Metrics>) -> Result<(), Error> {
-        let wanted: BTreeSet<(usize, u64)> = self.jobs.iter().map(|job| (job.point, job.seed)).collect();
-        match finished.keys().find(|key| !wanted.contains(key)) {
-            None => Ok(()),
-            Some((point, seed)) => Err(Error::Damaged {
-                path: self.out.join(JOURNAL_FILE),
-                line: 1,
-                reason: format!("the sweep has no point {point} with seed {seed}"),
-                right: journal::ANOTHER_FOLDER,
-            }),
-        }
-    }
-
-    fn results(&self, mut finished: BTreeMap<(usize, u64), Metrics>) -> Results {
-        let mut rows: Vec<Row> = self
-            .jobs
-            .iter()
-            .map(|job| Row {
-                point: job.point,
-                seed: job.seed,
-                values: job.values.clone(),
-                metrics: finished.remove(&(job.point, job.seed)).expect("every job is finished"),
-            })
-            .collect();
-        rows.sort_by_key(|row| (row.point, row.seed));
-        Results { build: self.build.clone(), scenario: self.scenario.to_string(), rows }
+    /// Keeps what a run has measured, on disk.
+    ///
+    /// # Errors
+    /// The journal cannot be written.
+    pub fn add(&mut self, job: &Job, metrics: Metrics) -> Result<(), Error> {
+        let metrics = defined(metrics);
+        self.journal.append(job, &metrics)?;
+        self.own.insert((job.values.clone(), job.seed), metrics);
+        Ok(())
     }
 }
 
@@ -224,7 +281,7 @@ fn defined(metrics: Metrics) -> Metrics {
 
 fn check_distinct(jobs: &[Job]) -> Result<(), Error> {
     let mut seen = BTreeSet::new();
-    match jobs.iter().find(|job| !seen.insert((job.point, job.seed))) {
+    match jobs.iter().find(|job| !seen.insert((&job.values, job.seed))) {
         Some(job) => Err(Error::SeedTwice(job.seed)),
         None => Ok(()),
     }

@@ -1,7 +1,7 @@
 //! From a scenario file to the jobs of its sweep.
 
-use super::{Error, Job, Sweep};
-use crate::results::{Build, Results, Row, write_summary};
+use super::{Error, Job, Open, Shard, Sweep};
+use crate::results::{Build, Metrics, Results, Row, write_summary};
 use crate::run::{ContactsCache, Options, run, why_nothing};
 use lightlag_scenario::{Place, Points, ScenarioFile, Seed};
 use std::collections::BTreeSet;
@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Clone, Debug)]
 pub struct Plan {
     text: String,
+    digest: String,
     points: Points,
     jobs: Vec<Job>,
     seeds: Vec<Seed>,
@@ -49,7 +50,7 @@ impl Plan {
                 jobs.push(Job { point: index, seed, values: point.values.clone() });
             }
         }
-        Ok(Self { text: text.to_owned(), points, jobs, seeds: seeds.to_vec() })
+        Ok(Self { text: text.to_owned(), digest: file.digest(), points, jobs, seeds: seeds.to_vec() })
     }
     /// The scenario's name.
     pub fn name(&self) -> &str {
@@ -59,12 +60,12 @@ impl Plan {
     pub fn points(&self) -> &Points {
         &self.points
     }
-    /// Runs what is not yet in `out`, on this many threads (0: one per core).
+    /// Runs what is not yet in `out`, or a part of it, on this many threads (0: one per core).
     ///
     /// # Errors
     /// The folder cannot be used, or a run failed.
-    pub fn run(&self, out: &Path, threads: usize, judge: bool) -> Result<Swept, Error> {
-        self.run_until(out, threads, judge, &AtomicBool::new(false))
+    pub fn run(&self, out: &Path, shard: Option<Shard>, threads: usize, judge: bool) -> Result<Swept, Error> {
+        self.run_until(out, shard, threads, judge, &AtomicBool::new(false))
     }
     /// As [`Plan::run`], but begins no further run once `stopped` is true.
     ///
@@ -73,33 +74,93 @@ impl Plan {
     pub fn run_until(
         &self,
         out: &Path,
+        shard: Option<Shard>,
         threads: usize,
         judge: bool,
         stopped: &AtomicBool,
     ) -> Result<Swept, Error> {
         let cache = ContactsCache::default();
-        let options = Options { judge, ..Options::default() };
-        let sweep = Sweep {
+        let results = self.sweep(out, shard, threads).run(|job: &Job| {
+            if stopped.load(Ordering::Relaxed) {
+                return Err("stopped before it began".to_owned());
+            }
+            self.measure(job, judge, &cache).map_err(|error| error.to_string())
+        })?;
+        self.swept(results, out, shard, &cache)
+    }
+    /// What of a sweep in a folder is not done yet, for one who runs it elsewhere, with [`Plan::measured`].
+    ///
+    /// # Errors
+    /// The folder cannot be used.
+    pub fn open(&self, out: &Path, shard: Option<Shard>) -> Result<Open, Error> {
+        self.sweep(out, shard, 0).open()
+    }
+    /// Does one run and gives what it measured.
+    ///
+    /// # Errors
+    /// What is wrong with the scenario.
+    pub fn measured(
+        &self,
+        position: usize,
+        judge: bool,
+        cache: &ContactsCache,
+    ) -> Result<Metrics, lightlag_scenario::Error> {
+        self.measure(&self.jobs[position], judge, cache)
+    }
+    /// Keeps what a run has measured.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn add(&self, open: &mut Open, position: usize, metrics: Metrics) -> Result<(), Error> {
+        open.add(&self.jobs[position], metrics)
+    }
+    /// Writes the tables.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub fn finish(&self, open: Open, out: &Path, shard: Option<Shard>) -> Result<Swept, Error> {
+        let results = self.sweep(out, shard, 0).finish(open)?;
+        self.swept(results, out, shard, &ContactsCache::default())
+    }
+    fn sweep<'a>(&'a self, out: &'a Path, shard: Option<Shard>, threads: usize) -> Sweep<'a> {
+        Sweep {
             out,
             scenario: &self.text,
+            identity: &self.digest,
+            shard,
             build: Build::this(),
             jobs: &self.jobs,
             threads,
             progress: true,
-        };
-        let results = sweep.run(|job: &Job| {
-            if stopped.load(Ordering::Relaxed) {
-                return Err("stopped before it began".to_owned());
-            }
-            let outcome = run(&self.points.list[job.point].scenario, self.seed(job), &cache, &options);
-            outcome.map(|outcome| outcome.metrics()).map_err(|error| error.to_string())
-        })?;
+        }
+    }
+    fn measure(
+        &self,
+        job: &Job,
+        judge: bool,
+        cache: &ContactsCache,
+    ) -> Result<Metrics, lightlag_scenario::Error> {
+        let options = Options { judge, ..Options::default() };
+        let outcome = run(&self.points.list[job.point].scenario, self.seed(job), cache, &options)?;
+        Ok(outcome.metrics())
+    }
+    fn swept(
+        &self,
+        results: Results,
+        out: &Path,
+        shard: Option<Shard>,
+        cache: &ContactsCache,
+    ) -> Result<Swept, Error> {
         let violations = results.rows.iter().filter_map(|row| row.metric("violations")).sum::<f64>() as u64;
-        let nothing = self.nothing(&results, &cache);
-        if !nothing.is_empty() {
+        let nothing = self.nothing(&results, cache);
+        if !nothing.is_empty() && shard.is_none() {
             write_summary(&results, &nothing, out)?;
         }
         Ok(Swept { results, violations, nothing })
+    }
+    /// How many runs there are.
+    pub fn runs(&self) -> usize {
+        self.jobs.len()
     }
     /// Why points delivered nothing under any seed, by their first seed. Computed from the results, so that a sweep that was
     /// resumed gives the same.

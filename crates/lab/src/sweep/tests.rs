@@ -1,6 +1,7 @@
 use super::*;
 use crate::results::{RESULTS_FILE, SUMMARY_FILE};
 use lightlag_scenario::{Catalogue, ScenarioFile, Seed};
+use proptest::prelude::Strategy;
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -15,7 +16,16 @@ fn jobs() -> Vec<Job> {
 
 fn sweep<'a>(out: &'a Path, jobs: &'a [Job], threads: usize) -> Sweep<'a> {
     let build = Build { version: "0.1.0".into(), commit: "abc".into() };
-    Sweep { out, scenario: "name = \"test\"\n", build, jobs, threads, progress: false }
+    Sweep {
+        out,
+        scenario: "name = \"test\"\n",
+        identity: "test",
+        shard: None,
+        build,
+        jobs,
+        threads,
+        progress: false,
+    }
 }
 
 /// Numbers that JSON, Parquet and means must not bend; some undefined.
@@ -83,12 +93,11 @@ fn a_journal_of_another_sweep_is_refused() {
     let jobs = jobs();
     sweep(folder.path(), &jobs, 1).run(fake).unwrap();
     let mut other = sweep(folder.path(), &jobs, 1);
-    other.scenario = "name = \"other\"\n";
+    other.identity = "other";
     assert_refused(other.run(fake));
     let mut other = sweep(folder.path(), &jobs, 1);
     other.build.version = "0.2.0".into();
     assert_refused(other.run(fake));
-    assert_refused(sweep(folder.path(), &jobs[1..], 1).run(fake));
 }
 
 fn assert_refused(run: Result<Results, Error>) {
@@ -102,13 +111,101 @@ fn a_damaged_line_in_the_middle_is_named() {
     let jobs = jobs();
     sweep(folder.path(), &jobs, 1).run(fake).unwrap();
     let path = folder.path().join(JOURNAL_FILE);
-    let text = fs::read_to_string(&path).unwrap().replacen("{\"point\":0,\"seed\":2", "{\"po", 1);
+    let text = fs::read_to_string(&path).unwrap().replacen(
+        "{\"point\":0,\"values\":[[\"traffic.all.interval\",\"1..100 s\"]],\"seed\":2",
+        "{\"po",
+        1,
+    );
     fs::write(&path, text).unwrap();
     let said = sweep(folder.path(), &jobs, 1).run(fake).unwrap_err().to_string();
     assert!(
         said.ends_with("runs.jsonl:3: the line is damaged; delete the line, and its run is done again"),
         "{said}"
     );
+}
+
+fn part<'a>(out: &'a Path, jobs: &'a [Job], shard: &str) -> Sweep<'a> {
+    Sweep { shard: Shard::parse(shard).ok(), ..sweep(out, jobs, 1) }
+}
+
+proptest::proptest! {
+    /// Parts in any order, some of them cut off and begun again, give the bytes of one process.
+    #[test]
+    fn parts_in_any_order_with_some_cut_off_merge_to_the_same_bytes(
+        order in proptest::prelude::Just((1..=7_usize).collect::<Vec<_>>()).prop_shuffle(),
+        cut in proptest::collection::vec((0..7_usize, 0.0..1.0_f64), 0..3),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let (out, jobs) = (folder.path(), jobs());
+        for shard in &order {
+            part(out, &jobs, &format!("{shard}/7")).run(fake).unwrap();
+        }
+        for (shard, at) in cut {
+            let name = format!("{}/7", shard + 1);
+            let path = out.join(journal_of(Shard::parse(&name).ok()));
+            let bytes = fs::read(&path).unwrap();
+            fs::write(&path, &bytes[..(bytes.len() as f64 * at) as usize]).unwrap();
+            fs::remove_file(table_of(&path)).unwrap_or_default();
+            proptest::prop_assert!(Results::read(out).unwrap().missing <= 3);
+            part(out, &jobs, &name).run(fake).unwrap();
+        }
+        proptest::prop_assert_eq!(Results::read(out).unwrap().missing, 0);
+        merge(out).unwrap();
+        proptest::prop_assert_eq!(files(out), undisturbed());
+        let left: Vec<_> = fs::read_dir(out).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        proptest::prop_assert_eq!(left.len(), 4, "{:?}", left);
+    }
+
+    /// Whatever a sweep begins with, it ends with the bytes of one that had all from the start, and runs nothing twice.
+    #[test]
+    fn seeds_and_points_are_added(first in proptest::collection::vec(proptest::bool::ANY, 20)) {
+        let folder = tempfile::tempdir().unwrap();
+        let all = jobs();
+        let some: Vec<Job> = all.iter().zip(&first).filter(|(_, take)| **take).map(|(job, _)| job.clone()).collect();
+        sweep(folder.path(), &some, 1).run(fake).unwrap();
+        let runs = AtomicUsize::new(0);
+        let counted = |job: &Job| {
+            runs.fetch_add(1, Ordering::Relaxed);
+            fake(job)
+        };
+        sweep(folder.path(), &all, 1).run(counted).unwrap();
+        proptest::prop_assert_eq!(runs.into_inner(), all.len() - some.len());
+        proptest::prop_assert_eq!(files(folder.path()), undisturbed());
+    }
+}
+
+#[test]
+fn a_run_that_came_out_differently_in_two_parts_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let jobs = jobs();
+    part(folder.path(), &jobs, "1/2").run(fake).unwrap();
+    part(folder.path(), &jobs, "2/2").run(fake).unwrap();
+    let other = folder.path().join("runs-3-of-9.jsonl");
+    let text = fs::read_to_string(folder.path().join("runs-1-of-2.jsonl")).unwrap();
+    fs::write(&other, &text).unwrap();
+    assert_eq!(Results::read(folder.path()).unwrap().rows.len(), jobs.len(), "the same twice is the same");
+    let wrong = text.replacen("\"created\",", "\"created\",1", 1);
+    assert_ne!(wrong, text);
+    fs::write(&other, wrong).unwrap();
+    let said = merge(folder.path()).unwrap_err().to_string();
+    assert!(
+        said.contains("have different results of one run (traffic.all.interval = 1..100 s, seed 1)"),
+        "{said}"
+    );
+    assert!(said.contains("runs-3-of-9.jsonl") && !said.contains('\n'), "{said}");
+}
+
+#[test]
+fn a_folder_is_not_merged_while_a_part_is_running() {
+    let folder = tempfile::tempdir().unwrap();
+    let jobs = jobs();
+    part(folder.path(), &jobs, "1/2").run(fake).unwrap();
+    let held = fs::OpenOptions::new().write(true).open(folder.path().join("runs-1-of-2.jsonl")).unwrap();
+    held.lock().unwrap();
+    let said = merge(folder.path()).unwrap_err().to_string();
+    assert!(said.starts_with("another sweep is writing to"), "{said}");
+    drop(held);
+    assert_eq!(merge(folder.path()).unwrap().missing, 10);
 }
 
 #[test]

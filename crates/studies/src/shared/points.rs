@@ -131,7 +131,16 @@ impl Points {
     ) -> Result<Results, Error> {
         let (jobs, out) = (self.jobs(), order.out.join("runs"));
         let (scenario, threads) = (self.text.as_str(), order.threads);
-        let sweep = Sweep { out: &out, scenario, build: Build::this(), jobs: &jobs, threads, progress: true };
+        let sweep = Sweep {
+            out: &out,
+            scenario,
+            identity: scenario,
+            shard: None,
+            build: Build::this(),
+            jobs: &jobs,
+            threads,
+            progress: true,
+        };
         let cache = ContactsCache::default();
         Ok(sweep.run(|job: &Job| {
             let (point, seed) = (&self.list[job.point], Seed::Number(job.seed));

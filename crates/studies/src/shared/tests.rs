@@ -69,7 +69,12 @@ fn real(study: &Study) -> Vec<(&'static str, &'static str)> {
 
 /// A table of these rows.
 pub(crate) fn results(rows: Vec<Row>) -> Results {
-    Results { build: Build { version: "1".into(), commit: "c".into() }, scenario: String::new(), rows }
+    Results {
+        build: Build { version: "1".into(), commit: "c".into() },
+        scenario: String::new(),
+        rows,
+        missing: 0,
+    }
 }
 
 /// All runs of a study, with made-up metrics.

@@ -1,0 +1,152 @@
+//! A sweep's folder as one table: the union of what all its processes have run.
+
+use super::journal::{self, Metrics};
+use super::manifest::{Manifest, Values};
+use super::shard::{is_journal, is_table, table_of};
+use super::{Error, MANIFEST_FILE};
+use crate::results::{self, RESULTS_FILE, Results, Row, write_summary};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// The runs of a folder by point and seed, each with the file that it was read from.
+struct Union<'m> {
+    manifest: &'m Manifest,
+    numbers: BTreeMap<&'m Values, usize>,
+    runs: BTreeMap<(usize, u64), (Row, PathBuf)>,
+}
+
+/// Reads all that is finished in a folder. `None`: it is not one of [`super::Sweep`], or an old one with a table alone.
+///
+/// # Errors
+/// Files that cannot be read, or in which a run came out differently.
+pub fn read(folder: &Path) -> Result<Option<Results>, Error> {
+    let Some(manifest) = Manifest::read(folder)? else { return Ok(None) };
+    let mut union = Union { manifest: &manifest, numbers: manifest.points(), runs: BTreeMap::new() };
+    let (journals, tables) = (files(folder, is_journal)?, files(folder, is_table)?);
+    for path in &journals {
+        match newer_table(path) {
+            Some(table) => union.add_table(&table)?,
+            None => union.add_journal(path)?,
+        }
+    }
+    let alone = |table: &&PathBuf| journals.iter().all(|journal| table_of(journal) != **table);
+    for table in tables.iter().filter(alone) {
+        union.add_table(table)?;
+    }
+    Ok(Some(union.results()))
+}
+
+/// Checks a folder and writes its runs as one journal and one table, in place of all others.
+///
+/// # Errors
+/// As of [`read`]; a folder without a sweep; one in which a process is still running.
+pub fn merge(folder: &Path) -> Result<Results, Error> {
+    let results = read(folder)?.ok_or_else(|| {
+        let right = "name the folder of a sweep".to_owned();
+        results::Error::Missing { path: folder.join(MANIFEST_FILE), right }
+    })?;
+    let manifest = Manifest::read(folder)?.ok_or_else(|| Error::Busy(folder.to_path_buf()))?;
+    let journals = files(folder, is_journal)?;
+    // A process that is running holds its journal.
+    let held: Vec<_> = journals.iter().map(|path| journal::lock(path)).collect::<Result<_, _>>()?;
+    let whole = folder.join(super::JOURNAL_FILE);
+    journal::write_all(&whole, &manifest, &results.rows)?;
+    results.write(folder)?;
+    write_summary(&results, &[], folder)?;
+    drop(held);
+    let table = folder.join(RESULTS_FILE);
+    let others =
+        journals.into_iter().chain(files(folder, is_table)?).filter(|path| *path != whole && *path != table);
+    for path in others {
+        std::fs::remove_file(&path).map_err(|reason| Error::Disk { action: "remove", path, reason })?;
+    }
+    Ok(results)
+}
+
+/// Files of a folder by name, sorted.
+fn files(folder: &Path, wanted: fn(&str) -> bool) -> Result<Vec<PathBuf>, Error> {
+    let disk =
+        |reason: io::Error| Error::Disk { action: "read the folder", path: folder.to_path_buf(), reason };
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(disk)? {
+        let path = entry.map_err(disk)?.path();
+        if path.file_name().and_then(|name| name.to_str()).is_some_and(wanted) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The table of a journal, if nothing was added to the journal since. Times are coarse: of two at once the journal counts.
+fn newer_table(journal: &Path) -> Option<PathBuf> {
+    let table = table_of(journal);
+    let changed = |path: &Path| -> Option<SystemTime> { std::fs::metadata(path).ok()?.modified().ok() };
+    (changed(&table)? > changed(journal)?).then_some(table)
+}
+
+impl Union<'_> {
+    fn add_table(&mut self, path: &Path) -> Result<(), Error> {
+        let table = Results::read_table(path)?;
+        if table.build != self.manifest.build() {
+            let found = format!("version {} ({})", table.build.version, table.build.commit);
+            let build = self.manifest.build();
+            let wanted = format!("version {} ({})", build.version, build.commit);
+            return Err(Error::OtherSweep { path: path.to_path_buf(), found, wanted });
+        }
+        table.rows.into_iter().try_for_each(|row| self.add(row, path))
+    }
+    fn add_journal(&mut self, path: &Path) -> Result<(), Error> {
+        let runs = journal::finished(path, self.manifest)?;
+        runs.into_iter()
+            .try_for_each(|((values, seed), metrics)| self.add(Row { point: 0, seed, values, metrics }, path))
+    }
+    fn add(&mut self, row: Row, path: &Path) -> Result<(), Error> {
+        let Some(&point) = self.numbers.get(&row.values) else {
+            return Err(Error::Damaged {
+                path: path.to_path_buf(),
+                line: 1,
+                reason: format!("it has a run of a point that was not planned ({})", shown(&row.values)),
+                right: "name another folder",
+            });
+        };
+        match self.runs.entry((point, row.seed)) {
+            Entry::Vacant(entry) => drop(entry.insert((Row { point, ..row }, path.to_path_buf()))),
+            Entry::Occupied(known) if agree(&known.get().0.metrics, &row.metrics) => {}
+            Entry::Occupied(known) => {
+                return Err(Error::Disagree {
+                    first: known.get().1.clone(),
+                    second: path.to_path_buf(),
+                    run: format!("{}, seed {}", shown(&row.values), row.seed),
+                });
+            }
+        }
+        Ok(())
+    }
+    fn results(self) -> Results {
+        let rows: Vec<Row> = self.runs.into_values().map(|(row, _)| row).collect();
+        Results {
+            build: self.manifest.build(),
+            scenario: self.manifest.scenario().to_owned(),
+            missing: self.manifest.runs().saturating_sub(rows.len()),
+            rows,
+        }
+    }
+}
+
+fn shown(values: &Values) -> String {
+    let each: Vec<String> = values.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    if each.is_empty() { "the only point".to_owned() } else { each.join(", ") }
+}
+
+/// To the bit; what has no value is the same everywhere. A table has no trace of a figure that a run does not have.
+fn agree(one: &Metrics, other: &Metrics) -> bool {
+    let bits = |metrics: &Metrics| -> BTreeMap<String, u64> {
+        let has_value = metrics.iter().filter(|(_, number)| number.is_finite());
+        has_value.map(|(name, number)| (name.clone(), number.to_bits())).collect()
+    };
+    bits(one) == bits(other)
+}
