@@ -47,11 +47,13 @@ fuzz: ## fuzz every parser, SECONDS each (default 600)
 torture: ## the attacks that take minutes: a table of load held, faults survived, bad inputs tried
 	@$(PYTHON) tools/torture.py --seconds-of-fuzzing $(or $(SECONDS_EACH),60)
 
-lint: $(VENV)/.ready ## formatting and lints
+lint: $(VENV)/.ready ## formatting, lints, and licences and sources of the libraries (with cargo-deny)
 	cargo fmt --all --check
 	cargo clippy --quiet --workspace --all-targets -- -D warnings
 	$(PY) -m ruff check python scenarios tests tools examples
 	$(PY) -m ruff format --check python scenarios tests tools examples
+	@if cargo deny --version >/dev/null 2>&1; then cargo deny --log-level error check licenses bans sources; \
+	else echo "lint: cargo-deny is missing: licences and sources of the libraries are not checked; cargo install --locked cargo-deny"; fi
 
 $(BIN): FORCE
 	@cargo build --quiet --profile $(PROFILE) -p lightlag-cli -p lightlag-daemon -p lightlag-run
@@ -60,8 +62,8 @@ FORCE:
 $(VENV)/.ready: pyproject.toml
 	@bash tools/venv.sh
 
-install: ## lightlagd, lightlag-run, liblightlag, manual pages and unit under PREFIX (/usr/local), in DESTDIR
-	cargo build --quiet --profile dist -p lightlag-daemon -p lightlag-socket -p lightlag-run
+install: ## lightlag, lightlagd, lightlag-run, liblightlag, manual pages and unit under PREFIX (/usr/local), in DESTDIR
+	cargo build --quiet --profile dist -p lightlag-cli -p lightlag-daemon -p lightlag-socket -p lightlag-run
 	@DESTDIR=$(DESTDIR) PREFIX=$(or $(PREFIX),/usr/local) bash tools/install.sh target/dist
 
 clean: ## remove what was built

@@ -8,7 +8,8 @@ fn git(words: &[&str]) -> Option<String> {
     Some(String::from_utf8(asked.stdout).ok()?.trim().to_owned())
 }
 
-fn main() {
+/// Prints the commit for `env!("LIGHTLAG_COMMIT")`, and when to ask for it again.
+pub fn main() {
     println!("cargo:rerun-if-changed=../../tools/commit.rs");
     // Every commit and checkout of this work tree adds a line.
     if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {

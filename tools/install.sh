@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# install.sh BUILT: puts lightlagd, lightlag-run and liblightlag from the folder BUILT under $DESTDIR$PREFIX.
+# install.sh BUILT: puts lightlag, lightlagd, lightlag-run and liblightlag from the folder BUILT under $DESTDIR$PREFIX.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 built=$1
@@ -9,6 +9,7 @@ to=${DESTDIR:-}$prefix
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 put() { install -D -m "$1" "$2" "$to/$3"; }
 fill() { sed "s|@PREFIX@|$prefix|; s|@VERSION@|$version|" "$1" | install -D -m 644 /dev/stdin "$to/$2"; }
+put 755 "$built/lightlag" bin/lightlag
 put 755 "$built/lightlagd" bin/lightlagd
 put 755 "$built/lightlag-run" bin/lightlag-run
 put 755 "$built/liblightlag.so" "lib/liblightlag.so.${version%%.*}"

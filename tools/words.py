@@ -100,6 +100,7 @@ GROUPS = {
     "reference": ["docs/reference/[!p]*.md"],
     "python": ["python/**/*.py", "python/**/*.pyi", "examples/**/*.py"],
     "tools": ["tools/*.py", "tools/*.sh", "tests/**/*.py", "fuzz/*.sh", ".ci/run"],
+    "project": [".github/**/*.md", ".github/**/*.yml", "CITATION.cff"],
     "scenarios": ["scenarios/**/*.toml", "scenarios/**/*.py"],
 }
 

@@ -1,0 +1,172 @@
+"""What is released beside the programs: the citation, the source package, what `make install` puts where."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import tomllib
+
+ROOT = Path(__file__).parents[2]
+
+
+def workspace_package() -> dict[str, Any]:
+    package: dict[str, Any] = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]
+    return package
+
+
+def citation() -> tuple[dict[str, str], str]:
+    """The top-level scalars of CITATION.cff, and its whole text."""
+    text = (ROOT / "CITATION.cff").read_text()
+    return dict(re.findall(r"^([a-z-]+): *(.*)$", text, re.MULTILINE)), text
+
+
+def test_the_citation_has_what_its_format_requires() -> None:
+    keys, _ = citation()
+    assert {"cff-version", "message", "title", "authors"} <= keys.keys()
+    assert keys["cff-version"] == "1.2.0"
+    assert keys["type"] == "software"
+
+
+def test_the_citation_names_the_version_and_repository_of_the_workspace() -> None:
+    keys, _ = citation()
+    package = workspace_package()
+    assert keys["version"] == package["version"]
+    assert keys["repository-code"] == package["repository"]
+
+
+def test_the_citation_has_the_licences_of_the_workspace() -> None:
+    _, text = citation()
+    listed = re.search(r"^license:\n((?:  - .*\n)+)", text, re.MULTILINE)
+    assert listed is not None
+    licences = re.findall(r"- (.*)", listed[1])
+    assert " OR ".join(licences) == workspace_package()["license"]
+
+
+def test_the_readme_says_how_to_cite() -> None:
+    assert "](CITATION.cff)" in (ROOT / "README.md").read_text()
+
+
+def read_outside_of_their_crates() -> set[Path]:
+    """The files and folders that builds of crates read outside of the crate, relative to the repository."""
+    macro = re.compile(r'include_(?:str|bytes|dir)!\(\s*"([^"]+)"|#\[path = "([^"]+)"\]')
+    found = set()
+    for crate in (ROOT / "crates").iterdir():
+        for source in [*crate.glob("src/**/*.rs"), *crate.glob("build.rs")]:
+            # What only tests read comes with no package.
+            text = re.sub(r"#\[cfg\((?:test|doctest)\)\]\n.*\n", "", source.read_text())
+            for match in macro.finditer(text):
+                named = (match[1] or match[2]).replace("$CARGO_MANIFEST_DIR", str(crate))
+                path = Path(os.path.normpath(source.parent / named))
+                if not path.is_relative_to(crate):
+                    found.add(path.relative_to(ROOT))
+    return found
+
+
+def test_the_source_package_holds_what_its_crates_read() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    included = [entry["path"] for entry in project["tool"]["maturin"]["include"]]
+    packed = {path.relative_to(ROOT) for pattern in included for path in ROOT.glob(pattern)}
+    needed = read_outside_of_their_crates()
+    assert Path("scenarios/papers") in needed
+    for path in needed:
+        files = [path] if (ROOT / path).is_file() else [f.relative_to(ROOT) for f in (ROOT / path).rglob("*")]
+        missing = [str(file) for file in files if (ROOT / file).is_file() and file not in packed]
+        assert not missing, f"pyproject.toml, [tool.maturin] include: {missing}"
+
+
+BUILT = ("lightlag", "lightlagd", "lightlag-run", "liblightlag.so", "liblightlag.a", "liblightlag_run.so")
+
+
+def install(folder: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    """Runs tools/install.sh on a folder in which each built file holds its own name."""
+    built = folder / "built"
+    built.mkdir(exist_ok=True)
+    for name in BUILT:
+        (built / name).write_text(name)
+    command = ["bash", str(ROOT / "tools/install.sh"), str(built)]
+    return subprocess.run(command, env={**os.environ, **env}, capture_output=True, text=True, check=False)
+
+
+def test_install_puts_each_built_file_and_nothing_outside_of_the_prefix(tmp_path: Path) -> None:
+    done = install(tmp_path, DESTDIR=str(tmp_path / "root"), PREFIX="/opt/lag")
+    assert (done.returncode, done.stderr) == (0, "")
+    major = workspace_package()["version"].split(".")[0]
+    installed = {
+        "bin/lightlag": "lightlag",
+        "bin/lightlagd": "lightlagd",
+        "bin/lightlag-run": "lightlag-run",
+        f"lib/liblightlag.so.{major}": "liblightlag.so",
+        "lib/liblightlag.so": "liblightlag.so",
+        "lib/liblightlag.a": "liblightlag.a",
+        "lib/lightlag/liblightlag_run.so": "liblightlag_run.so",
+    }
+    top = tmp_path / "root/opt/lag"
+    for path, content in installed.items():
+        assert (top / path).read_text() == content, path
+    assert all(os.access(top / "bin" / name, os.X_OK) for name in ("lightlag", "lightlagd", "lightlag-run"))
+    outside = [path for path in (tmp_path / "root").rglob("*") if path.is_file() and top not in path.parents]
+    assert outside == []
+
+
+def test_installed_files_name_their_prefix_and_version(tmp_path: Path) -> None:
+    assert install(tmp_path, DESTDIR=str(tmp_path / "root"), PREFIX="/opt/lag").returncode == 0
+    top = tmp_path / "root/opt/lag"
+    unit = (top / "lib/systemd/system/lightlagd.service").read_text()
+    described = (top / "lib/pkgconfig/lightlag.pc").read_text()
+    assert "/opt/lag/bin/lightlagd" in unit
+    assert f"Version: {workspace_package()['version']}" in described
+    assert not re.search(r"@[A-Z]+@", unit + described)
+    assert {path.name for path in (top / "share/man").rglob("*.[1-8]")} == {
+        "lightlag.3",
+        "lightlag-run.1",
+        "lightlagd.8",
+    }
+
+
+def test_install_refuses_a_relative_prefix(tmp_path: Path) -> None:
+    done = install(tmp_path, DESTDIR=str(tmp_path / "root"), PREFIX="usr")
+    assert (done.returncode, done.stderr) == (2, "install: PREFIX=usr: it must begin with /\n")
+    assert not (tmp_path / "root").exists()
+
+
+def test_install_fails_without_the_laboratory(tmp_path: Path) -> None:
+    install(tmp_path, DESTDIR=str(tmp_path / "first"), PREFIX="/usr")
+    (tmp_path / "built/lightlag").unlink()
+    command = ["bash", str(ROOT / "tools/install.sh"), str(tmp_path / "built")]
+    env = {**os.environ, "DESTDIR": str(tmp_path / "root"), "PREFIX": "/usr"}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "lightlag" in done.stderr
+
+
+def test_what_tries_wheels_runs_bundles_packets_and_names_and_writes_the_same_each_time(
+    tmp_path: Path,
+) -> None:
+    files = [tmp_path / "first.json", tmp_path / "second.json"]
+    for file in files:
+        command = [sys.executable, str(ROOT / "tools/smoke.py"), str(file)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "a sweep of 4 runs" in done.stdout
+    assert files[0].read_bytes() == files[1].read_bytes()
+    figures = json.loads(files[0].read_text())
+    assert len(figures) == 5
+    assert figures[0]["created"] == 175
+    assert all(one["goodput_bit_per_s"] > 0 for one in figures[1:])
+
+
+def test_workflows_name_each_action_by_its_commit_and_can_write_in_the_drafting_job_alone() -> None:
+    workflows = {path.name: path.read_text() for path in (ROOT / ".github/workflows").glob("*.yml")}
+    assert workflows.keys() == {"test.yml", "wheels.yml", "release.yml"}
+    commits: dict[str, set[str]] = {}
+    for name, text in workflows.items():
+        for action, at in re.findall(r"uses: ([^.@\s][^@\s]*)@(.*)", text):
+            assert re.fullmatch(r"[0-9a-f]{40} # v\d+\.\d+\.\d+", at), f"{name}: {action}@{at}"
+            commits.setdefault(action, set()).add(at)
+        assert "permissions:\n  contents: read\n" in text, name
+        assert text.count(": write") == (name == "release.yml"), name
+    assert all(len(named) == 1 for named in commits.values()), commits
