@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import os
 from collections.abc import Callable
@@ -62,6 +63,18 @@ class Result:
     def json(self) -> str:
         """The figures as ``lightlag run --json`` prints them."""
         return self._json
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the scenario, the values of this run, and its figures."""
+        values = ", ".join(f"{key} = {value}" for key, value in self.values.items())
+        head = f"{self.scenario}, seed {self.seed}" + (f", {values}" if values else "")
+        lines = [f"<tr><td>{html.escape(name)}</td><td>{value:.6g}</td></tr>" for name, value in self.rows]
+        notes = [line for line in (self.why, f"{self.violations_total} violations") if line]
+        shown = "; ".join(notes if self.violations_total else notes[:-1])
+        return (
+            f"<p><b>{html.escape(head)}</b> {html.escape(shown)}</p>"
+            f"<details open><summary>{len(lines)} figures</summary><table>{''.join(lines)}</table></details>"
+        )
 
     def __getitem__(self, name: str) -> int | float:
         return self.summary[name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -122,6 +123,11 @@ class Scenario:
         # A scenario goes to other processes and machines as it was written.
         again = Scenario._write if isinstance(self._made_of[0], str) else Scenario._read
         return (again, (*self._made_of, self._sets))
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the text, folded."""
+        text = html.escape(self.text)
+        return f"<details open><summary>Scenario</summary><pre>{text}</pre></details>"
 
     def set(self, key: str, value: _toml.Value) -> Scenario:
         """Sets a key in place, like ``set("nodes.walkers.buffer", "1 MB")``; a list is swept.

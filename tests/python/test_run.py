@@ -222,3 +222,18 @@ def test_other_threads_go_on_while_a_world_runs(walk: lightlag.Scenario) -> None
     # Without the lock released, there would be at most one tick: that at the beginning.
     during = [at for at in ticks if start + (end - start) / 4 < at < end - (end - start) / 4]
     assert len(during) >= 3, f"{len(during)} ticks in {end - start} s"
+
+
+def test_a_notebook_shows_scenarios_and_results_and_no_script_of_theirs(walk: lightlag.Scenario) -> None:
+    walk.set("name", "<img src=x>")
+    shown = walk._repr_html_() + lightlag.run(walk, seed=1)._repr_html_()
+    assert "<img" not in shown
+    assert "&lt;img src=x&gt;, seed 1" in shown
+    assert "<td>delivery_prob</td>" in shown
+
+
+def test_a_result_survives_the_way_to_another_process(walk: lightlag.Scenario) -> None:
+    result = lightlag.run(walk, seed=1)
+    again = pickle.loads(pickle.dumps(result))
+    assert (again.json(), again.latencies_s) == (result.json(), result.latencies_s)
+    assert pickle.loads(pickle.dumps(walk)).text == walk.text

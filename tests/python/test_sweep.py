@@ -263,3 +263,19 @@ def test_what_a_run_on_a_worker_raises_reaches_the_sweep(tmp_path: Path) -> None
         lightlag.sweep(broken, executor=executor, out=tmp_path / "out")
     with ThreadPoolExecutor(1) as executor, pytest.raises(lightlag.ScenarioError, match="exclude each other"):
         lightlag.sweep(broken, threads=1, executor=executor)
+
+
+def test_an_axis_may_have_several_units_of_one_kind() -> None:
+    rows = [
+        {"point": at, "seed": 0, "buffer": text, "version": "", "commit": "", "delivery_prob": 0.1}
+        for at, text in enumerate(["500 kB", "1 MB", "1 GiB"])
+    ]
+    drawn = lightlag.figures.lines(pl.DataFrame(rows), x="buffer", y="delivery_prob").to_dict()
+    assert drawn["layer"][0]["encoding"]["x"]["title"] == "buffer (kB)"
+    [data] = drawn["datasets"].values()
+    assert [one["x"] for one in data] == [500, 1000, pytest.approx(2**30 / 1000)]
+    mixed = pl.DataFrame(
+        [{**row, "buffer": text} for row, text in zip(rows, ["1 s", "1 MB", "2 s"], strict=True)]
+    )
+    with pytest.raises(ValueError, match="no numbers of one unit"):
+        lightlag.figures.lines(mixed, x="buffer", y="delivery_prob")
