@@ -488,20 +488,11 @@ Run: TypeAlias = tuple[int, int, Values, list[tuple[str, float]]]
 Told: TypeAlias = tuple[float, float | None, float | None, int]
 Compared: TypeAlias = tuple[Values, str, Told | None, Told | None, Told | None, float | None, float | None]
 
-def sweep(
-    scenario: ScenarioFile,
-    text: str,
-    seeds: list[int | None],
-    out: Path,
-    threads: int,
-    judge: bool,
-    shard: str | None,
-) -> int: ...
-
 Metrics: TypeAlias = list[tuple[str, float]]
 
 class Plan:
     def __new__(cls, scenario: ScenarioFile, text: str, seeds: list[int | None]) -> Plan: ...
+    def sweep(self, out: Path, threads: int, judge: bool, shard: str | None) -> int: ...
     def run(self, positions: list[int], judge: bool) -> list[tuple[int, Metrics]]: ...
     def open(self, out: Path, shard: str | None) -> Folder: ...
 

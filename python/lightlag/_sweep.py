@@ -73,11 +73,12 @@ def sweep(
         )
     with tempfile.TemporaryDirectory(prefix="lightlag-") as temporary:
         folder = Path(temporary, "sweep") if out is None else Path(out)
+        plan = _lightlag.Plan(scenario.native, scenario.text, chosen)
         if executor is None and client is None:
-            _lightlag.sweep(scenario.native, scenario.text, chosen, folder, at_once, judge, shard)
+            plan.sweep(folder, at_once, judge, shard)
             return read(folder)
         workers = _elsewhere.of_client(client) if executor is None else _elsewhere.of_executor(executor)
-        opened = _lightlag.Plan(scenario.native, scenario.text, chosen).open(folder, shard)
+        opened = plan.open(folder, shard)
         _elsewhere.run(opened, _elsewhere.packed(scenario, chosen), judge, *workers)
         opened.finish()
         return read(folder)

@@ -222,7 +222,7 @@ def test_a_sweep_in_parts_is_the_sweep_and_takes_more_seeds(walk: lightlag.Scena
     assert lightlag.read(parts).equals(whole)
     with pytest.raises(lightlag.ScenarioError, match="needs a folder"):
         lightlag.sweep(walk, shard="1/2")
-    with pytest.raises(lightlag.ScenarioError, match="`3/2` is no part"):
+    with pytest.raises(lightlag.ScenarioError, match="`3/2` does not name a part"):
         lightlag.sweep(walk, out=parts, shard="3/2")
 
 

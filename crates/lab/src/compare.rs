@@ -1,5 +1,6 @@
 //! Two sweeps side by side: what differs, and whether chance explains it.
 
+use crate::explain::words::count;
 use crate::results::{Point, Results};
 use crate::results::{number, terminal};
 use crate::statistics::{self, Estimate, Paired};
@@ -324,7 +325,6 @@ fn correct(differences: &mut [Difference]) {
 
 /// What of the sweeps does not count, a line each; `names` are those of the sweeps.
 pub fn left_out(compared: &Compared, names: [&str; 2]) -> Vec<String> {
-    let count = |number: usize, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
     let Compared { only_first, only_second, seeds_only_first, seeds_only_second, .. } = *compared;
     let [first, second] = names;
     [
@@ -337,7 +337,7 @@ pub fn left_out(compared: &Compared, names: [&str; 2]) -> Vec<String> {
     .filter(|row| row.0 > 0)
     .map(|(number, what, of, other)| {
         let has = if number == 1 { "has no such one" } else { "has none of them" };
-        format!("left out {} of {of}: {other} {has}", count(number, what))
+        format!("left out {} of {of}: {other} {has}", count(number as u64, what))
     })
     .collect()
 }

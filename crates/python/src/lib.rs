@@ -30,7 +30,7 @@ mod _lightlag {
     #[pymodule_export]
     use crate::scenario::{Point, ScenarioFile};
     #[pymodule_export]
-    use crate::sweep::{Folder, Plan, compare_runs, merge, read_results, sweep};
+    use crate::sweep::{Folder, Plan, compare_runs, merge, read_results};
 
     #[pymodule_export]
     const VERSION: &str = lightlag_lab::VERSION;

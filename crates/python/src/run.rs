@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 /// Contacts of runs of this program: scripts run many mechanisms under the same seeds.
-static CACHE: LazyLock<ContactsCache> = LazyLock::new(ContactsCache::default);
+pub static CACHE: LazyLock<ContactsCache> = LazyLock::new(ContactsCache::default);
 
 /// What to make of a run beside its figures.
 #[derive(FromPyObject)]

@@ -3,51 +3,21 @@
 use crate::error::{compare_error, results_error, scenario_error, sweep_error};
 use crate::hooks::catching;
 use crate::interrupt::interruptible;
+use crate::run::CACHE;
 use crate::scenario::{ScenarioFile, seed};
 use lightlag_lab::compare::{self, Asked, Difference};
 use lightlag_lab::results::{Build, Metrics, Results, Row};
-use lightlag_lab::run::{ContactsCache, Progress};
+use lightlag_lab::run::Progress;
 use lightlag_lab::statistics::Estimate;
 use lightlag_lab::sweep::{self as lab, Shard};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
-use std::sync::LazyLock;
+use std::sync::Arc;
 
-/// Runs every point with every seed into a folder; gives how many violations the judge found.
-///
-/// # Errors
-/// What is wrong with the scenario or the folder, or the exception of a hook.
-#[pyfunction]
-#[pyo3(signature = (scenario, text, seeds, out, threads, judge, shard))]
-#[expect(clippy::too_many_arguments, reason = "Python names them")]
-pub fn sweep(
-    py: Python<'_>,
-    scenario: &ScenarioFile,
-    text: &str,
-    seeds: Vec<Option<u64>>,
-    out: PathBuf,
-    threads: usize,
-    judge: bool,
-    shard: Option<&str>,
-) -> PyResult<u64> {
-    let file = scenario.known();
-    let seeds: Vec<_> = seeds.into_iter().map(seed).collect();
-    let shard = shard.map(Shard::parse).transpose().map_err(scenario_error)?;
-    let plan = py.detach(|| lab::Plan::new(&file, text, &seeds)).map_err(scenario_error)?;
-    let stop = Progress::default();
-    let stopping = stop.clone();
-    let work = move || catching(|| plan.run_until(&out, shard, threads, judge, Some(&stopping)));
-    let done = interruptible(py, &stop, |_| Ok(()), work)?;
-    Ok(done?.map_err(sweep_error)?.violations)
-}
-
-/// All runs of a scenario, which are done one by one, wherever.
+/// All runs of a scenario.
 #[pyclass(frozen, module = "lightlag._lightlag")]
-pub struct Plan(lab::Plan);
-
-/// Contacts of the runs of this process.
-static CACHE: LazyLock<ContactsCache> = LazyLock::new(ContactsCache::default);
+pub struct Plan(Arc<lab::Plan>);
 
 #[pymethods]
 impl Plan {
@@ -55,7 +25,25 @@ impl Plan {
     fn new(py: Python<'_>, scenario: &ScenarioFile, text: &str, seeds: Vec<Option<u64>>) -> PyResult<Self> {
         let file = scenario.known();
         let seeds: Vec<_> = seeds.into_iter().map(seed).collect();
-        py.detach(|| lab::Plan::new(&file, text, &seeds)).map(Self).map_err(scenario_error)
+        py.detach(|| lab::Plan::new(&file, text, &seeds))
+            .map(|plan| Self(Arc::new(plan)))
+            .map_err(scenario_error)
+    }
+    /// Does what is missing in a folder, on this many threads; gives how many violations the judge found.
+    fn sweep(
+        &self,
+        py: Python<'_>,
+        out: PathBuf,
+        threads: usize,
+        judge: bool,
+        shard: Option<&str>,
+    ) -> PyResult<u64> {
+        let shard = shard.map(Shard::parse).transpose().map_err(scenario_error)?;
+        let (plan, stop) = (self.0.clone(), Progress::default());
+        let stopping = stop.clone();
+        let work = move || catching(|| plan.run_until(&out, shard, threads, judge, Some(&stopping)));
+        let done = interruptible(py, &stop, |_| Ok(()), work)?;
+        Ok(done?.map_err(sweep_error)?.violations)
     }
     /// Does runs, and gives what each measured.
     fn run(&self, py: Python<'_>, positions: Vec<usize>, judge: bool) -> PyResult<Vec<(usize, Metrics)>> {

@@ -39,7 +39,7 @@ pub fn sweep(options: &Sweep) -> Done {
     judged(done.violations)
 }
 
-/// An array of Slurm that does a sweep in parts, and a job behind it that merges them.
+/// An array of Slurm that does a sweep in parts.
 fn slurm_script(options: &Sweep, out: &Path, name: &str, parts: u32) -> String {
     let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
     let path = |path: &Path| quoted(&path.display().to_string());

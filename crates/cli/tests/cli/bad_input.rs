@@ -429,7 +429,9 @@ fn parts_of_sweeps_that_do_not_exist_are_refused() {
     for shard in ["0/3", "4/3", "1", "x/2", "-1/2"] {
         let line = place.refused(&["sweep", "s.toml", "--out", "parts", "--shard", shard]);
         assert!(
-            line.starts_with(&format!("--shard: `{shard}` is no part; parts are written 1/7 to 7/7")),
+            line.starts_with(&format!(
+                "--shard: `{shard}` does not name a part; parts are written 1/7 to 7/7"
+            )),
             "{line}"
         );
     }

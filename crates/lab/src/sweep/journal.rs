@@ -1,9 +1,9 @@
 //! Finished runs, one line each, so that nothing is lost when the process dies.
 
-use super::manifest::{Manifest, Values};
+use super::manifest::{Identity, Manifest, Values};
 use super::{Error, Job};
 pub(super) use crate::results::Metrics;
-use crate::results::{Build, Row, replace_file};
+use crate::results::{Row, replace_file};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -13,26 +13,7 @@ use std::path::{Path, PathBuf};
 /// Name of the journal in a sweep's folder.
 pub const JOURNAL_FILE: &str = "runs.jsonl";
 
-/// First line: whose runs these are.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Header {
-    sweep: String,
-    version: String,
-    commit: String,
-}
-
-impl Header {
-    fn of(manifest: &Manifest) -> Self {
-        let Build { version, commit } = manifest.build();
-        Self { sweep: manifest.sweep().to_owned(), version, commit }
-    }
-    fn shown(&self) -> String {
-        let short = self.sweep.get(..8).unwrap_or(&self.sweep);
-        format!("sweep {short} by version {} ({})", self.version, self.commit)
-    }
-}
-
-/// Every other line: a finished run. A metric without a value is null.
+/// A line after the first, which is the [`Identity`]: a finished run. A metric without a value is null.
 #[derive(Serialize, Deserialize)]
 struct Line {
     /// In the plan of its process.
@@ -63,18 +44,17 @@ pub(super) struct Journal {
 impl Journal {
     /// Opens a journal of a folder, or starts it.
     pub(super) fn open(path: PathBuf, manifest: &Manifest) -> Result<Self, Error> {
-        let wanted = Header::of(manifest);
         let mut file = lock(&path)?;
         let bytes = read_all(&mut file, &path)?;
         let whole = whole_lines(&bytes);
         let finished = match parse(&bytes[..whole], &path)? {
             None => {
                 truncate(&mut file, 0, &path)?;
-                append_line(&mut file, &path, &wanted)?;
+                append_line(&mut file, &path, &manifest.identity)?;
                 Finished::new()
             }
             Some((found, finished)) => {
-                check(&found, &wanted, &path)?;
+                check(&found, &manifest.identity, &path)?;
                 if whole < bytes.len() {
                     truncate(&mut file, whole as u64, &path)?;
                 }
@@ -100,33 +80,48 @@ pub(super) fn finished(path: &Path, manifest: &Manifest) -> Result<Finished, Err
     let bytes = std::fs::read(path).map_err(|reason| disk("read", path, reason))?;
     match parse(&bytes[..whole_lines(&bytes)], path)? {
         None => Ok(Finished::new()),
-        Some((found, finished)) => check(&found, &Header::of(manifest), path).map(|()| finished),
+        Some((found, finished)) => check(&found, &manifest.identity, path).map(|()| finished),
     }
 }
 
 /// Writes a journal again, whole or not at all.
 pub(super) fn write_all(path: &Path, manifest: &Manifest, rows: &[Row]) -> Result<(), Error> {
     let mut bytes = Vec::new();
-    append_line(&mut bytes, path, &Header::of(manifest))?;
+    append_line(&mut bytes, path, &manifest.identity)?;
     for row in rows {
         append_line(&mut bytes, path, &Line::new(row.point, &row.values, row.seed, &row.metrics))?;
     }
     Ok(replace_file(path, &bytes)?)
 }
 
-/// Opens a file that no other process may open so.
+/// Opens a file that no other process may open so. One that was replaced or removed before it was locked is opened again: what
+/// is written to it would be lost.
 pub(super) fn lock(path: &Path) -> Result<File, Error> {
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path)
-        .map_err(|reason| disk("write", path, reason))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(Error::Busy(path.to_path_buf())),
-        Err(TryLockError::Error(reason)) => Err(disk("lock", path, reason)),
+    loop {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        let file = options.open(path).map_err(|reason| disk("write", path, reason))?;
+        match file.try_lock() {
+            Ok(()) if is_at(&file, path) => return Ok(file),
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(Error::Busy(path.to_path_buf())),
+            Err(TryLockError::Error(reason)) => return Err(disk("lock", path, reason)),
+        }
+    }
+}
+
+/// Whether an open file is the one at a path; elsewhere than on Unix an open file is neither replaced nor removed.
+fn is_at(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let [Ok(open), Ok(there)] = [file.metadata(), std::fs::metadata(path)] else { return false };
+        (open.dev(), open.ino()) == (there.dev(), there.ino())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (file, path);
+        true
     }
 }
 
@@ -141,8 +136,8 @@ fn whole_lines(bytes: &[u8]) -> usize {
     bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1)
 }
 
-/// Header and finished runs; none when not even the header was written.
-fn parse(bytes: &[u8], path: &Path) -> Result<Option<(Header, Finished)>, Error> {
+/// Identity and finished runs; none when not even the header was written.
+fn parse(bytes: &[u8], path: &Path) -> Result<Option<(Identity, Finished)>, Error> {
     let mut lines = bytes.split_inclusive(|byte| *byte == b'\n').zip(1..);
     let Some((first, _)) = lines.next() else { return Ok(None) };
     let header = serde_json::from_slice(first)
@@ -162,7 +157,7 @@ fn parse(bytes: &[u8], path: &Path) -> Result<Option<(Header, Finished)>, Error>
 const ANOTHER_FOLDER: &str = "name another folder";
 const DELETE_LINE: &str = "delete the line, and its run is done again";
 
-fn check(found: &Header, wanted: &Header, path: &Path) -> Result<(), Error> {
+fn check(found: &Identity, wanted: &Identity, path: &Path) -> Result<(), Error> {
     if found == wanted {
         return Ok(());
     }
@@ -202,6 +197,21 @@ mod tests {
         let said = append_line(&mut full, Path::new("out/runs.jsonl"), &1).unwrap_err().to_string();
         assert!(said.starts_with("cannot write out/runs.jsonl: No space left"), "{said}");
         assert!(!said.contains('\n'));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_journal_that_was_replaced_or_removed_is_not_written_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("runs.jsonl");
+        let first = lock(&path).unwrap();
+        assert!(is_at(&first, &path));
+        replace_file(&path, b"other").unwrap();
+        assert!(!is_at(&first, &path), "another file has its name");
+        let second = lock(&path).unwrap();
+        assert!(is_at(&second, &path));
+        std::fs::remove_file(&path).unwrap();
+        assert!(!is_at(&second, &path), "it has no name");
     }
 
     #[test]

@@ -12,12 +12,26 @@ pub const MANIFEST_FILE: &str = "sweep.json";
 /// The values that make a point.
 pub type Values = Vec<(String, String)>;
 
-/// Whose runs a folder holds, and which will be there.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Manifest {
+/// Whose runs these are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
     sweep: String,
     version: String,
     commit: String,
+}
+
+impl Identity {
+    pub fn shown(&self) -> String {
+        let short = self.sweep.get(..8).unwrap_or(&self.sweep);
+        format!("sweep {short} by version {} ({})", self.version, self.commit)
+    }
+}
+
+/// Whose runs a folder holds, and which will be there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    #[serde(flatten)]
+    pub identity: Identity,
     /// What was planned, the latest last; none is a part of a later one.
     plans: Vec<Planned>,
 }
@@ -54,19 +68,22 @@ impl Manifest {
         scenario: &str,
         jobs: &[Job],
     ) -> Result<Self, Error> {
-        let fresh = Self {
+        let identity = Identity {
             sweep: sweep.to_owned(),
             version: build.version.clone(),
             commit: build.commit.clone(),
-            plans: Vec::new(),
         };
         let mut manifest = match Self::read(folder)? {
-            Some(known) if known.is_of(&fresh) => known,
+            Some(known) if known.identity == identity => known,
             Some(known) => {
                 let path = folder.join(MANIFEST_FILE);
-                return Err(Error::OtherSweep { path, found: known.shown(), wanted: fresh.shown() });
+                return Err(Error::OtherSweep {
+                    path,
+                    found: known.identity.shown(),
+                    wanted: identity.shown(),
+                });
             }
-            None => fresh,
+            None => Self { identity, plans: Vec::new() },
         };
         let plan = Planned::new(scenario, jobs);
         if manifest.plans.last() != Some(&plan) {
@@ -76,13 +93,6 @@ impl Manifest {
             manifest.write(folder)?;
         }
         Ok(manifest)
-    }
-    fn is_of(&self, other: &Self) -> bool {
-        (&self.sweep, &self.version, &self.commit) == (&other.sweep, &other.version, &other.commit)
-    }
-    fn shown(&self) -> String {
-        let short = self.sweep.get(..8).unwrap_or(&self.sweep);
-        format!("sweep {short} by version {} ({})", self.version, self.commit)
     }
     /// That of a folder, if it has one.
     ///
@@ -98,7 +108,7 @@ impl Manifest {
         serde_json::from_slice(&bytes).map(Some).map_err(|reason| Error::Damaged {
             path,
             line: reason.line(),
-            reason: "this is no plan of a sweep".to_owned(),
+            reason: "this is not a plan of a sweep".to_owned(),
             right: "name another folder",
         })
     }
@@ -108,11 +118,7 @@ impl Manifest {
     }
     /// The program that runs it.
     pub fn build(&self) -> Build {
-        Build { version: self.version.clone(), commit: self.commit.clone() }
-    }
-    /// The identity of the sweep.
-    pub fn sweep(&self) -> &str {
-        &self.sweep
+        Build { version: self.identity.version.clone(), commit: self.identity.commit.clone() }
     }
     /// Text of the latest scenario.
     pub fn scenario(&self) -> &str {

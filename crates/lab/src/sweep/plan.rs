@@ -158,10 +158,6 @@ impl Plan {
         }
         Ok(Swept { results, violations, nothing })
     }
-    /// How many runs there are.
-    pub fn runs(&self) -> usize {
-        self.jobs.len()
-    }
     /// Why points delivered nothing under any seed, by their first seed. Computed from the results, so that a sweep that was
     /// resumed gives the same.
     fn nothing(&self, results: &Results, cache: &ContactsCache) -> Vec<(usize, String)> {

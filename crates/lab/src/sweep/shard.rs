@@ -22,7 +22,7 @@ impl Shard {
     /// From `2/7`.
     ///
     /// # Errors
-    /// What is no part.
+    /// A text that names no such part.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let number = |text: &str| text.trim().parse::<usize>().ok();
         let both = text.split_once('/').and_then(|(index, count)| Some((number(index)?, number(count)?)));
@@ -32,7 +32,7 @@ impl Shard {
             }
             _ => Err(Error::new(
                 &Place::Option("shard".into()),
-                format!("`{text}` is no part"),
+                format!("`{text}` does not name a part"),
                 format!("parts are written 1/7 to 7/7, of at most {SHARDS_MAX}"),
             )),
         }
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_part_is_refused_and_files_belong_together() {
+    fn other_texts_are_refused_and_files_belong_together() {
         for wrong in ["", "1", "0/3", "4/3", "1/0", "a/3", "-1/3", "1/100001", "1/3/3"] {
             let line = Shard::parse(wrong).unwrap_err().to_string();
             assert!(line.starts_with("--shard: ") && line.contains("1/7 to 7/7"), "{line}");

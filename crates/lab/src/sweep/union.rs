@@ -23,8 +23,11 @@ struct Union<'m> {
 /// # Errors
 /// Files that cannot be read, or in which a run came out differently.
 pub fn read(folder: &Path) -> Result<Option<Results>, Error> {
-    let Some(manifest) = Manifest::read(folder)? else { return Ok(None) };
-    let mut union = Union { manifest: &manifest, numbers: manifest.points(), runs: BTreeMap::new() };
+    Manifest::read(folder)?.map(|manifest| of_plan(folder, &manifest)).transpose()
+}
+
+fn of_plan(folder: &Path, manifest: &Manifest) -> Result<Results, Error> {
+    let mut union = Union { manifest, numbers: manifest.points(), runs: BTreeMap::new() };
     let (journals, tables) = (files(folder, is_journal)?, files(folder, is_table)?);
     for path in &journals {
         match newer_table(path) {
@@ -36,7 +39,7 @@ pub fn read(folder: &Path) -> Result<Option<Results>, Error> {
     for table in tables.iter().filter(alone) {
         union.add_table(table)?;
     }
-    Ok(Some(union.results()))
+    Ok(union.results())
 }
 
 /// Checks a folder and writes its runs as one journal and one table, in place of all others.
@@ -44,25 +47,25 @@ pub fn read(folder: &Path) -> Result<Option<Results>, Error> {
 /// # Errors
 /// As of [`read`]; a folder without a sweep; one in which a process is still running.
 pub fn merge(folder: &Path) -> Result<Results, Error> {
-    let results = read(folder)?.ok_or_else(|| {
+    let manifest = Manifest::read(folder)?.ok_or_else(|| {
         let right = "name the folder of a sweep".to_owned();
         results::Error::Missing { path: folder.join(MANIFEST_FILE), right }
     })?;
-    let manifest = Manifest::read(folder)?.ok_or_else(|| Error::Busy(folder.to_path_buf()))?;
     let journals = files(folder, is_journal)?;
-    // A process that is running holds its journal.
+    // A process that is running holds its journal; none may begin before what it had is in the common one.
     let held: Vec<_> = journals.iter().map(|path| journal::lock(path)).collect::<Result<_, _>>()?;
+    let results = of_plan(folder, &manifest)?;
     let whole = folder.join(super::JOURNAL_FILE);
     journal::write_all(&whole, &manifest, &results.rows)?;
     results.write(folder)?;
     write_summary(&results, &[], folder)?;
-    drop(held);
     let table = folder.join(RESULTS_FILE);
     let others =
         journals.into_iter().chain(files(folder, is_table)?).filter(|path| *path != whole && *path != table);
     for path in others {
         std::fs::remove_file(&path).map_err(|reason| Error::Disk { action: "remove", path, reason })?;
     }
+    drop(held);
     Ok(results)
 }
 

@@ -260,8 +260,8 @@ fn bundles_are_available_where_a_peer_holds_them() {
     // java.util.Random draws the nodes 1 and 0 with 2 as the seed.
     let text = report("MessageAvailabilityReport", &options);
     assert_eq!(text, "[5]\nn0 M1 M2\nn1 M1 M2\n[10]\nn0 M2\nn1 M1\n");
-    let nobody = report("MessageAvailabilityReport", &Options { hosts: -1, ..options });
-    assert_eq!(nobody, "[5]\n[10]\n");
+    let without_hosts = report("MessageAvailabilityReport", &Options { hosts: -1, ..options });
+    assert_eq!(without_hosts, "[5]\n[10]\n");
 }
 
 #[test]

@@ -51,7 +51,7 @@ impl Encounters {
         fits.then(|| (self.time_scale_s / self.mean_interval_s).ceil())
     }
     /// PRoPHET's factor of ageing per second and share of an encounter, with which predictabilities are `target` on
-    /// average; `None` if there is no estimate.
+    /// average; `None` without an estimate.
     pub fn prophet(&self, target: f64) -> Option<(f64, f64)> {
         let course = Course { encounters: self.per_scale()?, interval_s: self.mean_interval_s };
         let (mut fading, mut rest) = (1e-5, Search::new(0.9).up_to(1.0));
@@ -78,7 +78,7 @@ impl Encounters {
         }
         Some((math::exp(-fading), 1.0 - rest.at))
     }
-    /// MaxProp's weight of an encounter, sought from the one before; `None` if there is no estimate.
+    /// MaxProp's weight of an encounter, sought from the one before; `None` without an estimate.
     pub fn max_prop(&self, before: f64) -> Option<f64> {
         let encounters = self.per_scale().filter(|_| self.mean_between > 0.0)?;
         let error = |alpha: f64| {
