@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import io
+import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -68,9 +69,12 @@ class Result:
         """What a notebook shows: the scenario, the values of this run, and its figures."""
         values = ", ".join(f"{key} = {value}" for key, value in self.values.items())
         head = f"{self.scenario}, seed {self.seed}" + (f", {values}" if values else "")
-        lines = [f"<tr><td>{html.escape(name)}</td><td>{value:.6g}</td></tr>" for name, value in self.rows]
-        notes = [line for line in (self.why, f"{self.violations_total} violations") if line]
-        shown = "; ".join(notes if self.violations_total else notes[:-1])
+        lines = [
+            f"<tr><td>{html.escape(name)}</td><td>{_shown(number)}</td></tr>"
+            for name, number in self.summary.items()
+        ]
+        found = f"{self.violations_total} violations" if self.violations_total else None
+        shown = "; ".join(note for note in (self.why, found) if note)
         return (
             f"<p><b>{html.escape(head)}</b> {html.escape(shown)}</p>"
             f"<details open><summary>{len(lines)} figures</summary><table>{''.join(lines)}</table></details>"
@@ -88,6 +92,12 @@ class Result:
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.summary]
+
+
+def _shown(number: int | float) -> str:
+    if isinstance(number, int):
+        return str(number)
+    return "–" if math.isnan(number) else f"{number:.6g}"
 
 
 def run(

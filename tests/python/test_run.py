@@ -230,6 +230,7 @@ def test_a_notebook_shows_scenarios_and_results_and_no_script_of_theirs(walk: li
     assert "<img" not in shown
     assert "&lt;img src=x&gt;, seed 1" in shown
     assert "<td>delivery_prob</td>" in shown
+    assert ">nan<" not in shown
 
 
 def test_a_result_survives_the_way_to_another_process(walk: lightlag.Scenario) -> None:

@@ -65,7 +65,7 @@ fn warnings(results: &Results) -> Vec<String> {
     let judged = (found > 0.0)
         .then(|| format!("The judge found {found} violations in these runs: do not trust them."));
     let partial = unfinished(results)
-        .map(|line| format!("This report is about a part of the sweep: {line}. More runs may change it."));
+        .map(|line| format!("This report may change: {line}."));
     partial.into_iter().chain(judged).collect()
 }
 
