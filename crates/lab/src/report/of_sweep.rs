@@ -64,8 +64,7 @@ fn warnings(results: &Results) -> Vec<String> {
     let found: f64 = results.rows.iter().filter_map(|row| row.metric("violations")).sum();
     let judged = (found > 0.0)
         .then(|| format!("The judge found {found} violations in these runs: do not trust them."));
-    let partial = unfinished(results)
-        .map(|line| format!("This report may change: {line}."));
+    let partial = unfinished(results).map(|line| format!("This report may change: {line}."));
     partial.into_iter().chain(judged).collect()
 }
 

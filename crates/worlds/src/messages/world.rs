@@ -572,14 +572,14 @@ impl<'a, O: Observer> World<'a, O> {
             if !self.spaces.is_empty() {
                 self.reclaim(node);
             }
-            let was_free = self.can_take_part(node);
+            let was_free = self.counts_holders && self.can_take_part(node);
             let mut delivers = false;
             while self.can_take_part(node)
                 && let Some(kind) = self.start_next(node)
             {
                 delivers |= kind == TransferKind::Delivery;
             }
-            if self.counts_holders && was_free && !delivers {
+            if was_free && !delivers {
                 self.keep_among(node);
             }
             // Last, so that a released node that is busy again is not offered to others.

@@ -368,7 +368,11 @@ impl Agent {
         let Some((least, most)) = self.properties.holders else { return };
         let lonely = |id: &BundleId| !(least..=most).contains(&holders(*id));
         let gone: Vec<BundleId> = self.store.heads().iter().map(|head| head.id).filter(lonely).collect();
-        gone.into_iter().for_each(|id| self.delete(now, id, DropReason::Overflow));
+        for id in gone {
+            if let Some(slot) = self.store.slot(id) {
+                self.delete(now, slot, DropReason::Overflow);
+            }
+        }
     }
     /// Deletes the copy of a bundle that is delivered, unless it is being sent. It may be accepted again.
     pub fn delete_delivered(&mut self, now: Instant, id: BundleId) {
@@ -531,12 +535,14 @@ impl Agent {
         }
     }
     fn delete_idle(&mut self, now: Instant, id: BundleId, reason: DropReason) {
-        if self.store.get(id).is_some_and(|replica| replica.sending == 0) {
-            self.delete(now, id, reason);
-        }
+        let Some(slot) = self.store.slot(id).filter(|&slot| self.store.replicas()[slot].sending == 0) else {
+            return;
+        };
+        self.delete(now, slot, reason);
     }
-    fn delete(&mut self, now: Instant, id: BundleId, reason: DropReason) {
-        let Some(replica) = self.store.remove(id) else { return };
+    fn delete(&mut self, now: Instant, slot: usize, reason: DropReason) {
+        let replica = self.store.take(slot);
+        let id = replica.bundle.id;
         if !self.delivered.contains(id.0) {
             self.had.remove(id.0);
         }

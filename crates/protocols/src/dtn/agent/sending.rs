@@ -333,6 +333,7 @@ impl Agent {
         transit
     }
     /// The bundle as it leaves, and what the router does with its own copy.
+    #[inline]
     fn leave(
         &mut self,
         now: Instant,
@@ -366,7 +367,11 @@ impl Agent {
         (transit, after)
     }
     /// The copy that was deleted while it was being sent, with one transfer less.
+    #[inline]
     fn take_detached(&mut self, id: BundleId) -> Option<Replica> {
+        if self.detached.is_empty() {
+            return None;
+        }
         let at = self.detached.iter().position(|replica| replica.bundle.id == id)?;
         self.detached[at].sending -= 1;
         let replica = self.detached[at].clone();
