@@ -14,14 +14,14 @@ macro_rules! observers {
 
         impl Observer for () {
             $(const $flag: bool = false;)?
-            #[inline]
+            #[inline(always)]
             fn on_record(&mut self, _: Instant, _: &$record) {}
         }
 
         /// Two observers; the first is called first.
         impl<A: Observer, B: Observer> Observer for (A, B) {
             $(const $flag: bool = A::$flag || B::$flag;)?
-            #[inline]
+            #[inline(always)]
             fn on_record(&mut self, now: Instant, record: &$record) {
                 self.0.on_record(now, record);
                 self.1.on_record(now, record);
@@ -31,7 +31,7 @@ macro_rules! observers {
         /// An observer that may be absent.
         impl<O: Observer> Observer for Option<O> {
             $(const $flag: bool = O::$flag;)?
-            #[inline]
+            #[inline(always)]
             fn on_record(&mut self, now: Instant, record: &$record) {
                 if let Some(observer) = self {
                     observer.on_record(now, record);
@@ -41,7 +41,7 @@ macro_rules! observers {
 
         impl<O: Observer + ?Sized> Observer for &mut O {
             $(const $flag: bool = O::$flag;)?
-            #[inline]
+            #[inline(always)]
             fn on_record(&mut self, now: Instant, record: &$record) {
                 (**self).on_record(now, record);
             }

@@ -49,6 +49,16 @@ impl<'w> Others<'w> {
         let split = self.before.len();
         if at < split { &mut self.before[at] } else { &mut self.after[at - split - 1] }
     }
+    /// Whether as many peers of `peer` hold what it is offered as its router wants ([`RouterProperties::holders`]).
+    ///
+    /// [`RouterProperties::holders`]: lightlag_protocols::dtn::RouterProperties::holders
+    #[cold]
+    fn holds_among(&self, peer: NodeId, offer: &Offer, (least, most): (u32, u32)) -> bool {
+        // The sender is one of them.
+        let others = self.agent(peer).links().iter().filter(|link| link.peer != offer.from);
+        let holders = others.filter(|link| self.agent(link.peer).store().contains(offer.bundle().id)).count();
+        (least..=most).contains(&(holders as u32 + 1))
+    }
 }
 
 impl Peers for Others<'_> {
@@ -64,14 +74,10 @@ impl Peers for Others<'_> {
     }
     fn answer(&mut self, peer: NodeId, offer: &Offer) -> Answer {
         let View { now, census, delayed, .. } = *self.view;
-        if let Some((least, most)) = self.agent(peer).router_properties().holders {
-            // The sender is one of them.
-            let others = self.agent(peer).links().iter().filter(|link| link.peer != offer.from);
-            let holders =
-                others.filter(|link| self.agent(link.peer).store().contains(offer.bundle().id)).count();
-            if !(least..=most).contains(&(holders as u32 + 1)) {
-                return Answer::Refuse(Refusal::Routing);
-            }
+        if let Some(range) = self.agent(peer).router_properties().holders
+            && !self.holds_among(peer, offer, range)
+        {
+            return Answer::Refuse(Refusal::Routing);
         }
         let around = self.view.around;
         let agent = self.agent_mut(peer);

@@ -616,8 +616,10 @@ impl<'a, O: Observer> World<'a, O> {
         for port in &self.ports[node.0 as usize] {
             let peer = port.peer;
             let free = port.is_free(radio, self.active[peer.0 as usize] == 0);
-            let stale = !anew && self.demand[peer.0 as usize] <= tried;
-            if !free || stale || (self.instant && self.passes_at_once(node, peer)) {
+            if !free || (!anew && self.demand[peer.0 as usize] <= tried) {
+                continue;
+            }
+            if self.instant && self.passes_at_once(node, peer) {
                 continue;
             }
             let expected = self.track_expected.then(|| &self.expected[peer.0 as usize]);
@@ -691,10 +693,16 @@ impl<'a, O: Observer> World<'a, O> {
     /// Publishes the buffer and radio state of `node`, if any mechanism needs it.
     #[inline]
     fn publish(&mut self, node: NodeId) {
-        let Some(space) = self.spaces.get_mut(node.0 as usize) else { return };
+        if !self.spaces.is_empty() {
+            self.publish_space(node);
+        }
+    }
+    #[inline(never)]
+    fn publish_space(&mut self, node: NodeId) {
         let agent = &self.agents[node.0 as usize];
         let idle = self.active[node.0 as usize] == 0;
-        *space = PeerSpace { free: agent.room(self.now), capacity: agent.store().capacity(), idle };
+        self.spaces[node.0 as usize] =
+            PeerSpace { free: agent.room(self.now), capacity: agent.store().capacity(), idle };
     }
     /// `node` reads the published state of its peers before it acts on it.
     #[inline]

@@ -529,6 +529,7 @@ impl Agent {
             self.store.replicas().iter().filter(|r| r.bundle.expires <= now).map(|r| r.bundle.id).collect();
         over.into_iter().for_each(|id| self.delete_idle(now, id, DropReason::Expired));
     }
+    #[inline(always)]
     fn remove_acknowledged(&mut self, now: Instant) {
         for id in self.router.take_acknowledged() {
             self.delete_idle(now, id, DropReason::Acknowledged);

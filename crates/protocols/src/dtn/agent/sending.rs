@@ -12,7 +12,16 @@ use crate::units::Bytes;
 
 impl Agent {
     /// Starts to move custody of a copy, if its new custodian can take it now.
+    #[inline]
     pub fn offer_custody<P: Peers>(
+        &mut self,
+        now: Instant,
+        peers: &mut P,
+        census: Option<&Census>,
+    ) -> Option<Transfer> {
+        if self.leaving.is_empty() { None } else { self.offer_leaving(now, peers, census) }
+    }
+    fn offer_leaving<P: Peers>(
         &mut self,
         now: Instant,
         peers: &mut P,
@@ -281,7 +290,11 @@ impl Agent {
             && peers.summary(destination).holds(id);
         is_known.then_some(id)
     }
+    #[inline]
     fn forget(&mut self, now: Instant, delivered: Vec<BundleId>) {
+        if delivered.is_empty() {
+            return;
+        }
         delivered.into_iter().for_each(|id| self.delete_idle(now, id, DropReason::Acknowledged));
     }
 
@@ -333,7 +346,7 @@ impl Agent {
         transit
     }
     /// The bundle as it leaves, and what the router does with its own copy.
-    #[inline]
+    #[inline(always)]
     fn leave(
         &mut self,
         now: Instant,
@@ -367,11 +380,15 @@ impl Agent {
         (transit, after)
     }
     /// The copy that was deleted while it was being sent, with one transfer less.
-    #[inline]
+    #[inline(always)]
     fn take_detached(&mut self, id: BundleId) -> Option<Replica> {
         if self.detached.is_empty() {
             return None;
         }
+        self.take_one_detached(id)
+    }
+    #[cold]
+    fn take_one_detached(&mut self, id: BundleId) -> Option<Replica> {
         let at = self.detached.iter().position(|replica| replica.bundle.id == id)?;
         self.detached[at].sending -= 1;
         let replica = self.detached[at].clone();

@@ -40,13 +40,18 @@ impl<O: Observer> World<'_, O> {
         }
     }
     /// `node` has a new copy: it goes to all peers at once, and from each to its peers in turn.
+    #[inline]
     pub(super) fn spread(&mut self, node: NodeId, id: BundleId) {
-        if !self.instant || !self.is_instant(node) {
-            return;
+        if self.instant && self.is_instant(node) {
+            self.spread_from(node, id);
         }
+    }
+    #[cold]
+    fn spread_from(&mut self, node: NodeId, id: BundleId) {
         let replica = self.agents[node.0 as usize].store().get(id).cloned();
         self.spread_on(replica.map(|replica| Spreading { node, replica, next: 0, came_by: None }));
     }
+    #[cold]
     fn spread_on(&mut self, first: Option<Spreading>) {
         let mut stack: Vec<Spreading> = first.into_iter().collect();
         while let Some(last) = stack.last_mut() {

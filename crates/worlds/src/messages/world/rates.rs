@@ -17,6 +17,7 @@ impl<O: Observer> World<'_, O> {
     }
     /// Transfers of these nodes have begun or ended, or their link came up or went down: the rates of all transfers near
     /// them are computed again.
+    #[cold]
     pub(super) fn interfere(&mut self, nodes: [NodeId; 2]) {
         let near =
             nodes.into_iter().flat_map(|node| self.ports[node.0 as usize].iter().map(|port| port.peer));
