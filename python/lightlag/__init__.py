@@ -16,6 +16,8 @@ Routers, congestion mechanisms and congestion controllers of one's own are subcl
 
 from lightlag import figures
 from lightlag._algorithm import Mechanism, Router, algorithms, parameter
+from lightlag._bound import bound
+from lightlag._capture import Capture, capture
 from lightlag._controller import Controller
 from lightlag._explain import Explanation, explain
 from lightlag._lightlag import (
@@ -47,6 +49,7 @@ from lightlag._lightlag import (
 )
 from lightlag._run import Result, run
 from lightlag._scenario import Point, Scenario
+from lightlag._study import Study, studies, study
 from lightlag._sweep import compare, merge, read, report, sweep
 
 __version__ = VERSION
@@ -58,6 +61,7 @@ __all__ = [
     "AfterTransfer",
     "ArrivalCounts",
     "Bundle",
+    "Capture",
     "Cause",
     "Census",
     "Controller",
@@ -80,10 +84,13 @@ __all__ = [
     "ScenarioError",
     "Sent",
     "Store",
+    "Study",
     "TfrcReport",
     "Wait",
     "Window",
     "algorithms",
+    "bound",
+    "capture",
     "compare",
     "explain",
     "figures",
@@ -92,5 +99,7 @@ __all__ = [
     "read",
     "report",
     "run",
+    "studies",
+    "study",
     "sweep",
 ]

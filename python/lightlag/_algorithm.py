@@ -406,7 +406,9 @@ def _register(cls: type[_Algorithm]) -> None:
 
 
 def algorithms() -> pl.DataFrame:
-    """All routers, mechanisms and controllers that scenarios can name, those in Python included.
+    """All algorithms that scenarios can name, those in Python included.
+
+    Routers, mechanisms, controllers, queue disciplines, loss models and mobility models.
 
     Returns:
         A row for each: `kind`, `name`, `paper`, `only_with` (routers or transports that it insists on;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from operator import index
+from pathlib import Path
 from typing import TypeVar
 
 from lightlag._lightlag import ScenarioError
@@ -11,6 +12,7 @@ from lightlag._lightlag import ScenarioError
 SEED_MAX = 2**64 - 1
 THREADS_MAX = 1024
 BUNDLE_MAX = 2**32 - 1
+PORT_MAX = 2**16 - 1
 
 Given = TypeVar("Given")
 
@@ -42,6 +44,27 @@ def seeds(given: Iterable[object]) -> list[int | None]:
 def threads(given: object) -> int:
     """How many runs at a time; 0 is one for each core."""
     return 0 if given is None else _whole("threads", "number of threads", given, THREADS_MAX)
+
+
+def port(given: object) -> int:
+    """A port of UDP."""
+    return _whole("dccp_ports", "port", given, PORT_MAX)
+
+
+def point(given: object) -> int:
+    """A point of a sweep."""
+    return _whole("point", "number of a point", given, BUNDLE_MAX)
+
+
+def written(path: Path, text: str) -> Path:
+    """A file with this text."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ScenarioError(
+            f"{path}: cannot be written ({error.strerror}); name a file in a folder that there is"
+        ) from None
+    return path
 
 
 def no_scenario(given: object, right: str) -> ScenarioError:

@@ -62,6 +62,7 @@ def run(
     judge: bool,
     submit: Callable[..., Any],
     at_once: Callable[[], int],
+    watch: Callable[[float, float], object] | None,
 ) -> None:
     """Does what is missing in a folder; results are kept as they come, and memory does not grow with them.
 
@@ -69,6 +70,7 @@ def run(
         Exception: What a run raised; what was finished until then is kept.
     """
     missing, running = deque(folder.missing()), set[Any]()
+    wanted, finished = len(missing), 0
     ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
     run_s: float | None = None
     try:
@@ -84,6 +86,9 @@ def run(
             took, done = future.result()
             for position, metrics in done:
                 folder.add(position, metrics)
+            finished += len(done)
+            if watch is not None:
+                watch(finished, wanted)
             # The latest tasks count most: points differ in length.
             mean = max(took / len(done), 1e-6)
             run_s = mean if run_s is None else 0.5 * (run_s + mean)

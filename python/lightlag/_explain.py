@@ -31,6 +31,7 @@ def explain(
     seed: int | None = None,
     *,
     bundle: int | str | None = None,
+    all: bool = False,
     lost: bool = False,
     why: bool = False,
 ) -> Explanation:
@@ -42,6 +43,7 @@ def explain(
         seed: Seed of the run; by default the scenario's first. A trace has its own.
         bundle: Explain the life of the bundle of this number, counted from 0, or of this name. A trace has
             numbers only.
+        all: With `bundle`: all steps of all its copies, not only those of the copy that arrived first.
         lost: Explain which bundles were lost: by cause, size, destination, time and node.
         why: Explain the figures behind each cause.
 
@@ -53,7 +55,9 @@ def explain(
         raise _lightlag.ScenarioError(
             "explain: `bundle`, `lost` and `why` exclude each other; give one of them"
         )
-    asked: _lightlag.Asked = {"bundle": _checks.bundle(bundle), "lost": lost, "why": why}
+    if all and bundle is None:
+        raise _lightlag.ScenarioError("explain: `all` shows the copies of one bundle; give `bundle`")
+    asked: _lightlag.Asked = {"bundle": _checks.bundle(bundle), "all": all, "lost": lost, "why": why}
     if isinstance(run, (Scenario, Point)):
         point = run if isinstance(run, Point) else only_point(run)
         text, figures = point.native.explain(point.seed if seed is None else _checks.seed(seed), asked)

@@ -6,13 +6,13 @@ import html
 import io
 import math
 import os
-from collections.abc import Callable
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
 
-from lightlag import _checks, _lightlag
+from lightlag import _checks, _lightlag, _progress, _trace
 from lightlag._scenario import Point, Scenario
 
 
@@ -46,6 +46,10 @@ class Result:
     series: pl.DataFrame | None = field(repr=False)
     """Samples of buffers and algorithms (`time_ns`, `node`, `name`, `value`), if they were asked for; of
     packets `flow` or `link` stands in the place of `node`."""
+    trace: pl.DataFrame | None = field(repr=False)
+    """Every record of the run in order of time, if it was asked for (``trace=True``): `time` since the start,
+    `kind`, and the other columns of the reference of traces. Times are durations, names and kinds are
+    categories, and rates are in bits per second."""
     reports: dict[Path, str] = field(repr=False)
     """The ONE's report files, if they were asked for: where its settings want them, and their text."""
     why: str | None
@@ -60,6 +64,14 @@ class Result:
     def rows(self) -> list[tuple[str, float]]:
         """The figures as names and numbers: those of The ONE's `MessageStatsReport`, then more."""
         return [(name, float(number)) for name, number in self.summary.items()]
+
+    def records(self, kind: str) -> pl.DataFrame:
+        """The records of one kind, like ``"delivered"``, with only the columns that they fill.
+
+        Raises:
+            ScenarioError: The run kept no trace, or there is no such kind.
+        """
+        return _trace.of_kind(self.trace, kind)
 
     def json(self) -> str:
         """The figures as ``lightlag run --json`` prints them."""
@@ -107,9 +119,9 @@ def run(
     judge: bool = True,
     series: bool = False,
     reports: bool = False,
-    trace: str | os.PathLike[str] | None = None,
+    trace: str | os.PathLike[str] | bool | None = None,
     capture: str | None = None,
-    progress: Callable[[float, float], object] | None = None,
+    progress: _progress.Progress = None,
 ) -> Result:
     """Runs a scenario once; the same scenario and seed give the same result, to the byte.
 
@@ -123,12 +135,13 @@ def run(
         series: Whether to keep time series, where the scenario samples (``world.sample_every``, or
             ``sample_every`` of packets).
         reports: Whether to make The ONE's report files that settings ask for.
-        trace: Write every record of the run here: Parquet, or JSON lines where it ends in ``.jsonl``;
-            packets also as ``.pcapng``.
+        trace: `True` keeps every record of the run as a table, `Result.trace`. A path: write them there:
+            Parquet, or JSON lines where it ends in ``.jsonl``; packets also as ``.pcapng``.
         capture: Where a ``.pcapng`` trace is captured: ``senders``, ``receivers``, ``drops``, or the name of
             a node; by default each flow at its sender.
-        progress: Called about 20 times a second with how far the run has come and how long it lasts, in
-            seconds of its own time; what it raises ends the run. Ctrl-C ends it in any case.
+        progress: Called about 20 times a second, and at the end, with how far the run has come and how long
+            it lasts, in seconds of its own time; what it raises ends the run. By default a bar appears after
+            two seconds in a terminal or a notebook; `False` hides it. Ctrl-C ends the run in any case.
 
     Raises:
         ScenarioError: What is wrong with the scenario, the seed or the file of the trace.
@@ -138,14 +151,17 @@ def run(
         raise _checks.no_scenario(scenario, "give a Scenario or one of its points")
     point = scenario if isinstance(scenario, Point) else only_point(scenario)
     number = point.seed if seed is None else _checks.seed(seed)
-    wanted: _lightlag.Wanted = {
-        "judge": judge,
-        "series": series,
-        "reports": reports,
-        "trace": None if trace is None else Path(trace),
-        "capture": capture,
-    }
-    outcome = point.native.run(number, wanted, progress)
+    with tempfile.TemporaryDirectory(prefix="lightlag-") as folder, _progress.of_run(progress) as watch:
+        kept = Path(folder, "trace.parquet")
+        wanted: _lightlag.Wanted = {
+            "judge": judge,
+            "series": series,
+            "reports": reports,
+            "trace": kept if trace is True else Path(trace) if trace else None,
+            "capture": capture,
+        }
+        outcome = point.native.run(number, wanted, watch)
+        records = _trace.read(kept, point.nodes) if trace is True else None
     table = outcome.series()
 
     def parts(wanted: str) -> dict[str, dict[str, int | float]]:
@@ -163,6 +179,7 @@ def run(
         violations_total=outcome.violations_total(),
         latencies_s=outcome.latencies_s(),
         series=None if table is None else pl.read_parquet(io.BytesIO(table)),
+        trace=records,
         reports=dict(outcome.reports()),
         why=outcome.why(),
         version=_lightlag.VERSION,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import html
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from lightlag import _checks, _lightlag, _toml
 
@@ -30,7 +31,7 @@ class Point:
 
     @property
     def nodes(self) -> list[str]:
-        """The names of the nodes; a node's number is its index."""
+        """The names of the nodes; a node's number is its index. Of packets, in the order of the links."""
         return self.native.nodes
 
     @property
@@ -206,6 +207,18 @@ class Scenario:
         found, _ = self._native.points()
         return [Point(index, one.name, dict(one.values), seed, one) for index, one in enumerate(found)]
 
+    def convert(self, point: int = 0, *, folder: PathLike = ".") -> str:
+        """Settings of The ONE as a scenario in TOML, with comments: the same run.
+
+        Args:
+            point: Which point, where ``[a; b; c]`` make several, counted from 0.
+            folder: Where the TOML goes: file names in it are relative to this folder.
+
+        Raises:
+            ScenarioError: The scenario is TOML already, or has no such point.
+        """
+        return self._native.to_toml(_checks.point(point), os.fspath(folder))
+
     def skipped(self) -> list[tuple[dict[str, str], str]]:
         """The values of each point that makes no sense, and why.
 
@@ -214,6 +227,12 @@ class Scenario:
         """
         _, skipped = self._native.points()
         return [(dict(values), reason) for values, reason in skipped]
+
+    @staticmethod
+    def schema() -> dict[str, Any]:
+        """The JSON Schema of scenarios in TOML, with algorithms in Python: editors complete keys with it."""
+        read: dict[str, Any] = json.loads(_lightlag.schema())
+        return read
 
     @property
     def native(self) -> _lightlag.ScenarioFile:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from lightlag import _checks, _elsewhere, _lightlag
+from lightlag import _checks, _elsewhere, _lightlag, _progress
 from lightlag._scenario import Scenario
 
 _COLUMNS = ["point", "seed", "version", "commit"]
@@ -32,6 +32,7 @@ def sweep(
     shard: str | None = None,
     executor: Executor | None = None,
     client: Any = None,
+    progress: _progress.Progress = None,
 ) -> pl.DataFrame:
     """Runs every point of a scenario with every seed, on all cores.
 
@@ -52,6 +53,9 @@ def sweep(
             `threads`.
         client: Do the runs on the workers of a Dask cluster, in place of `executor`: its
             `distributed.Client`. Workers may come and go.
+        progress: Called now and then with how many of the runs that were missing are done, and how many
+            there are; what it raises ends the sweep. By default a bar appears after two seconds in a terminal
+            or a notebook; `False` hides it.
 
     Returns:
         A row for each run that the folder holds: `point`, `seed`, a column for each key that varies,
@@ -75,11 +79,13 @@ def sweep(
         folder = Path(temporary, "sweep") if out is None else Path(out)
         plan = _lightlag.Plan(scenario.native, scenario.text, chosen)
         if executor is None and client is None:
-            plan.sweep(folder, at_once, judge, shard)
+            with _progress.of_runs(progress) as watch:
+                plan.sweep(folder, at_once, judge, shard, watch)
             return read(folder)
         workers = _elsewhere.of_client(client) if executor is None else _elsewhere.of_executor(executor)
         opened = plan.open(folder, shard)
-        _elsewhere.run(opened, _elsewhere.packed(scenario, chosen), judge, *workers)
+        with _progress.of_runs(progress) as watch:
+            _elsewhere.run(opened, _elsewhere.packed(scenario, chosen), judge, *workers, watch)
         opened.finish()
         return read(folder)
 
@@ -115,7 +121,7 @@ def compare(
     second: Runs | None = None,
     *,
     by: str | None = None,
-    base: str | None = None,
+    to: str | None = None,
     metrics: Sequence[str] | str = (),
 ) -> pl.DataFrame:
     """Compares two sweeps at the points that both have, or the values of one axis of a sweep, seed by seed.
@@ -124,7 +130,7 @@ def compare(
         first: A sweep: its folder or table.
         second: Another one; not with `by`.
         by: An axis of the sweep, like ``"mechanism"``: its values are compared with one of them.
-        base: The value of this axis that the others are compared with; by default the first.
+        to: The value of this axis that the others are compared with; by default the first.
         metrics: Names of metrics, or ``"all"``; by default four headlines.
 
     Returns:
@@ -142,7 +148,7 @@ def compare(
         raise TypeError("compare() takes either a second sweep or by=AXIS")
     others = [] if second is None else list(_runs(table_of(second)))
     names = [metrics] if isinstance(metrics, str) else list(metrics)
-    compared = _lightlag.compare_runs(list(_runs(table_of(first))), others, by, base, names)
+    compared = _lightlag.compare_runs(list(_runs(table_of(first))), others, by, to, names)
     rows = [
         {
             **dict(values),
@@ -178,14 +184,7 @@ def report(
         ScenarioError: There is no table in the folder, or the file cannot be written.
     """
     written = Path(folder, "report.html") if path is None else Path(path)
-    text = _lightlag.report_html(Path(folder))
-    try:
-        written.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise _lightlag.ScenarioError(
-            f"{written}: cannot be written ({error.strerror}); name a file in a folder that there is"
-        ) from None
-    return written
+    return _checks.written(written, _lightlag.report_html(Path(folder)))
 
 
 def table_of(runs: Runs) -> pl.DataFrame:

@@ -1,7 +1,7 @@
 """Figures of sweeps as Altair charts, from the same specifications as the command line's reports.
 
-A chart is shown by notebooks, and saved by ``chart.save("figure.svg")``: HTML always, PNG, SVG and PDF
-with ``pip install lightlag[figures]``.
+Notebooks show a chart, and ``chart.save("figure.html")`` writes it; neither needs a network. PNG, SVG and PDF
+need ``pip install lightlag[figures]``.
 """
 
 from __future__ import annotations
@@ -11,15 +11,14 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
-import altair as alt
 import polars as pl
 
-from lightlag import _lightlag
+from lightlag import _lightlag, _offline
 from lightlag._sweep import Runs, table_of
 
-Chart: TypeAlias = "alt.LayerChart | alt.FacetChart"
+Chart: TypeAlias = "_offline.LayerChart | _offline.FacetChart | _offline.VConcatChart"
 
 _QUANTITY = re.compile(r"([-+]?[0-9.]+(?:e[-+]?[0-9]+)?)(?: (\S+))?")
 
@@ -79,7 +78,7 @@ def lines(
         "shared_y": shared_y,
         "marks": _marks(table, places, y, series, panel),
     }
-    return _chart(_lightlag.lines(plot))
+    return chart(_lightlag.lines(plot))
 
 
 def bars(
@@ -126,7 +125,7 @@ def bars(
         "shared_y": shared_y,
         "marks": _marks(table, places, y, series, panel),
     }
-    return _chart(_lightlag.bars(plot))
+    return chart(_lightlag.bars(plot))
 
 
 def study(folder: str | os.PathLike[str]) -> dict[str, Chart]:
@@ -138,7 +137,7 @@ def study(folder: str | os.PathLike[str]) -> dict[str, Chart]:
     Raises:
         ScenarioError: There is no table of results.
     """
-    return {name: _chart(text) for name, _, _, text in _lightlag.study_figures(Path(folder))}
+    return {name: chart(text) for name, _, _, text in _lightlag.study_figures(Path(folder))}
 
 
 def _column(table: pl.DataFrame, name: str) -> list[Any]:
@@ -185,6 +184,13 @@ def _marks(
     return [(*key, values) for key, values in marks.items()]
 
 
-def _chart(specification: str) -> Chart:
-    # Altair gives the class that fits the specification.
-    return cast("Chart", alt.Chart.from_dict(json.loads(specification)))
+def chart(specification: str) -> Chart:
+    """A chart of a specification of ours.
+
+    Args:
+        specification: Vega-Lite in JSON.
+    """
+    read = json.loads(specification)
+    if "layer" in read:
+        return _offline.LayerChart.from_dict(read)
+    return (_offline.FacetChart if "facet" in read else _offline.VConcatChart).from_dict(read)

@@ -91,7 +91,7 @@ def test_a_comparison_needs_points_and_seeds_in_common(walk: lightlag.Scenario) 
     for wrong, words in ((others, "only the first varies mechanism"), (later, "no seed is in both")):
         with pytest.raises(lightlag.ScenarioError, match=words):
             lightlag.compare(mechanisms, wrong)
-    within = lightlag.compare(mechanisms, by="mechanism", base="credit")
+    within = lightlag.compare(mechanisms, by="mechanism", to="credit")
     assert set(within["mechanism"]) == {"none"}
     assert len(within) == 4
     with pytest.raises(TypeError, match="either"):

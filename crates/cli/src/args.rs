@@ -222,7 +222,7 @@ pub struct Compare {
     pub by: Option<String>,
     /// With --by: the value that the others are compared with [default: the first]
     #[arg(long, value_name = "VALUE", requires = "by")]
-    pub base: Option<String>,
+    pub to: Option<String>,
     /// Metrics to compare, or `all` [default: four headlines]
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub metric: Vec<String>,

@@ -6,6 +6,7 @@ use crate::hooks::{
 use lightlag_protocols::controllers::Controller;
 use lightlag_protocols::dtn::{Built, Mechanism, Router};
 use lightlag_protocols::parameter::{Domain, Parameter, Value};
+use lightlag_scenario::models::{LOSSES, MOBILITY, Model, Models, QUEUES};
 use lightlag_scenario::{Build, Catalogue, Entry};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
@@ -135,16 +136,26 @@ pub fn hook_names() -> Vec<&'static str> {
 
 /// An algorithm as `(kind, name, paper, only_with, parameters)`, a parameter as `(name, unit, default,
 /// domain, meaning)`.
-type Row = (&'static str, String, String, Vec<String>, Vec<(String, String, Py<PyAny>, String, String)>);
+type Row = (&'static str, String, String, Vec<String>, Vec<Shown>);
+/// A parameter.
+type Shown = (String, String, Py<PyAny>, String, String);
 
-/// All algorithms: routers, mechanisms, controllers.
+/// All algorithms: routers, mechanisms, controllers; queue disciplines, loss models, mobility models.
 #[pyfunction]
 pub fn algorithms(py: Python<'_>) -> PyResult<Vec<Row>> {
     let known = catalogue();
     let routers = known.routers.iter().map(|entry| row(py, "router", entry));
     let mechanisms = known.mechanisms.iter().map(|entry| row(py, "mechanism", entry));
     let controllers = known.controllers.iter().map(|entry| row(py, "controller", entry));
-    routers.chain(mechanisms).chain(controllers).collect()
+    let models = [&QUEUES, &LOSSES, &MOBILITY].into_iter().flat_map(|models| rows(py, models));
+    routers.chain(mechanisms).chain(controllers).chain(models).collect()
+}
+
+fn rows(py: Python<'_>, models: &'static Models) -> impl Iterator<Item = PyResult<Row>> {
+    (models.rows)().into_iter().map(move |Model { name, paper, parameters, .. }| {
+        let parameters = parameters.iter().map(|parameter| shown(py, parameter)).collect::<PyResult<_>>()?;
+        Ok((models.kind, name.to_owned(), paper.to_owned(), Vec::new(), parameters))
+    })
 }
 
 fn row<A: ?Sized + lightlag_scenario::Kind>(
@@ -152,16 +163,19 @@ fn row<A: ?Sized + lightlag_scenario::Kind>(
     kind: &'static str,
     entry: &Entry<A>,
 ) -> PyResult<Row> {
-    let told = |p: &Parameter| {
-        let default = match &p.default {
-            Some(Value::Number(number)) => number.into_py_any(py)?,
-            Some(Value::Flag(flag)) => flag.into_py_any(py)?,
-            Some(Value::Word(word)) => word.as_ref().into_py_any(py)?,
-            Some(other) => other.to_string().into_py_any(py)?,
-            None => py.None(),
-        };
-        Ok((p.name.to_owned(), p.unit.to_owned(), default, p.domain.to_string(), p.meaning.to_owned()))
-    };
-    let parameters = entry.parameters.iter().map(told).collect::<PyResult<_>>()?;
+    let parameters =
+        entry.parameters.iter().map(|parameter| shown(py, parameter)).collect::<PyResult<_>>()?;
     Ok((kind, entry.name.clone(), entry.paper.clone(), entry.only_with.clone(), parameters))
+}
+
+fn shown(py: Python<'_>, parameter: &Parameter) -> PyResult<Shown> {
+    let Parameter { name, unit, default, domain, meaning, .. } = parameter;
+    let default = match default {
+        Some(Value::Number(number)) => number.into_py_any(py)?,
+        Some(Value::Flag(flag)) => flag.into_py_any(py)?,
+        Some(Value::Word(word)) => word.as_ref().into_py_any(py)?,
+        Some(other) => other.to_string().into_py_any(py)?,
+        None => py.None(),
+    };
+    Ok(((*name).to_owned(), (*unit).to_owned(), default, domain.to_string(), (*meaning).to_owned()))
 }

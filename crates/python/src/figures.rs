@@ -6,6 +6,7 @@ use lightlag_lab::report;
 use lightlag_lab::results::Results;
 use lightlag_lab::statistics::estimate;
 use lightlag_studies::comparative;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
@@ -80,6 +81,17 @@ pub fn study_figures(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<(String, S
         let told = |made: report::Figure| (made.id, made.title, made.caption, made.specification.to_string());
         Ok(figures.map(told).collect())
     })
+}
+
+/// A chart of Vega-Lite as an HTML file that works without a network.
+///
+/// # Errors
+/// The specification is no JSON.
+#[pyfunction]
+pub fn chart_html(title: &str, specification: &str) -> PyResult<String> {
+    let read = serde_json::from_str(specification);
+    let specification = read.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(report::chart(title, &specification))
 }
 
 /// The report of a sweep's folder, an HTML file that works without a network.

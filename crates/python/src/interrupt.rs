@@ -14,7 +14,7 @@ const GRACE: Duration = Duration::from_millis(100);
 /// while, such as contacts that are being computed, continues unseen until it has.
 ///
 /// # Errors
-/// What a handler of signals raised, or `watch`, which is called now and then.
+/// What a handler of signals raised, or `watch`, which is called now and then, and once when the work is done.
 pub fn interruptible<R: Send + 'static>(
     py: Python<'_>,
     progress: &Progress,
@@ -27,7 +27,7 @@ pub fn interruptible<R: Send + 'static>(
     py.detach(move || {
         loop {
             match result.recv_timeout(LOOK_EVERY) {
-                Ok(result) => return Ok(result),
+                Ok(result) => return Python::attach(&mut watch).map(|()| result),
                 Err(RecvTimeoutError::Timeout) => {
                     let looked = Python::attach(|py| py.check_signals().and_then(|()| watch(py)));
                     if let Err(raised) = looked {
@@ -43,4 +43,16 @@ pub fn interruptible<R: Send + 'static>(
             }
         }
     })
+}
+
+/// A watcher of a sweep: calls `watch` with how many of its runs are done, and how many there are.
+pub fn counting(
+    progress: &Progress,
+    watch: Option<Py<PyAny>>,
+) -> impl FnMut(Python<'_>) -> PyResult<()> + Send + use<> {
+    let progress = progress.clone();
+    move |py| match (&watch, progress.runs()) {
+        (Some(watch), (done, all)) if all > 0 => watch.call1(py, (done, all)).map(drop),
+        _ => Ok(()),
+    }
 }

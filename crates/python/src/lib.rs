@@ -2,12 +2,15 @@
 //! algorithms that are written in Python. What users see is documented in `python/lightlag`.
 
 mod algorithms;
+mod bound;
+mod capture;
 mod error;
 mod figures;
 mod hooks;
 mod interrupt;
 mod run;
 mod scenario;
+mod study;
 mod sweep;
 
 /// The module `lightlag._lightlag`.
@@ -16,9 +19,13 @@ mod _lightlag {
     #[pymodule_export]
     use crate::algorithms::{algorithms, hook_names, register};
     #[pymodule_export]
+    use crate::bound::bounds;
+    #[pymodule_export]
+    use crate::capture::analyse_capture;
+    #[pymodule_export]
     use crate::error::ScenarioError;
     #[pymodule_export]
-    use crate::figures::{bars, lines, report_html, study_figures};
+    use crate::figures::{bars, chart_html, lines, report_html, study_figures};
     #[pymodule_export]
     use crate::hooks::{Ack, Advice, ArrivalCounts, Cause, Loss, RateSample, Sent, TfrcReport, Window};
     #[pymodule_export]
@@ -28,7 +35,9 @@ mod _lightlag {
     #[pymodule_export]
     use crate::run::{Outcome, explain_trace};
     #[pymodule_export]
-    use crate::scenario::{Point, ScenarioFile};
+    use crate::scenario::{Point, ScenarioFile, schema};
+    #[pymodule_export]
+    use crate::study::{studies, study};
     #[pymodule_export]
     use crate::sweep::{Folder, Plan, compare_runs, merge, read_results};
 

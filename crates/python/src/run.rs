@@ -64,6 +64,7 @@ pub fn run(
 #[pyo3(from_item_all)]
 pub struct AskedOf {
     bundle: Option<BundleKey>,
+    all: bool,
     lost: bool,
     why: bool,
 }
@@ -79,8 +80,13 @@ impl AskedOf {
     /// What that is; `named` finds the number of a bundle.
     fn resolved(self, named: impl FnOnce(&str) -> PyResult<u32>) -> PyResult<Asked> {
         Ok(match self {
-            Self { bundle: Some(BundleKey::Number(id)), .. } => Asked::Bundle(id),
-            Self { bundle: Some(BundleKey::Name(name)), .. } => Asked::Bundle(named(&name)?),
+            Self { bundle: Some(key), all, .. } => {
+                let id = match key {
+                    BundleKey::Number(id) => id,
+                    BundleKey::Name(name) => named(&name)?,
+                };
+                if all { Asked::AllCopies(id) } else { Asked::Bundle(id) }
+            }
             Self { lost: true, .. } => Asked::Lost,
             Self { why: true, .. } => Asked::Why,
             _ => Asked::Summary,

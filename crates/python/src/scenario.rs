@@ -1,10 +1,11 @@
 //! Scenarios as they are written, and the points of their sweeps.
 
 use crate::algorithms::catalogue;
-use crate::error::scenario_error;
+use crate::error::{ScenarioError, scenario_error};
 use crate::run::{AskedOf, Explained, Outcome, Wanted};
-use lightlag_scenario::Seed;
+use lightlag_scenario::{Scenario, Seed};
 use pyo3::prelude::*;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -61,6 +62,16 @@ impl ScenarioFile {
         let set = self.file.overrides().iter().map(|(key, value)| format!("# --set {key}={value}\n"));
         read.chain(set).collect()
     }
+    /// A point of The ONE's settings in TOML, with file names relative to `folder`.
+    fn to_toml(&self, point: usize, folder: &str) -> PyResult<String> {
+        let points = self.known().points().map_err(scenario_error)?;
+        let count = points.list.len();
+        let Some(chosen) = points.list.get(point) else {
+            let told = format!("point {point}: the scenario has points 0 to {}", count.saturating_sub(1));
+            return Err(ScenarioError::new_err(told));
+        };
+        self.file.to_toml(&points, chosen, Path::new(folder)).map_err(scenario_error)
+    }
     fn is_the_one(&self) -> bool {
         self.file.is_the_one()
     }
@@ -71,6 +82,12 @@ impl ScenarioFile {
         let skipped = points.skipped.into_iter().map(|one| (one.values, one.reason.to_string()));
         Ok((list, skipped.collect()))
     }
+}
+
+/// The JSON Schema of scenarios in TOML, with the algorithms that are known by now.
+#[pyfunction]
+pub fn schema() -> String {
+    lightlag_scenario::schema(&catalogue()).to_string()
 }
 
 type Values = Vec<(String, String)>;
@@ -114,15 +131,18 @@ impl Point {
     fn duration_s(&self) -> f64 {
         self.0.scenario.head().duration.as_secs_f64()
     }
-    /// The names of the nodes, by number.
+    /// The names of the nodes, by number; of packets in the order of the links.
     #[getter]
     fn nodes(&self) -> Vec<String> {
-        self.0
-            .scenario
-            .bundles()
-            .into_iter()
-            .flat_map(|network| network.node_names().map(str::to_owned))
-            .collect()
+        match &self.0.scenario {
+            Scenario::Bundles(network) => network.node_names().map(str::to_owned).collect(),
+            Scenario::Names(network) => network.nodes.iter().map(|node| node.name.clone()).collect(),
+            Scenario::Packets(network) => {
+                let mut known = BTreeSet::new();
+                let ends = network.links.iter().flat_map(|link| [&link.from, &link.to]);
+                ends.filter(|name| known.insert(*name)).cloned().collect()
+            }
+        }
     }
     /// Runs it; other threads of Python run meanwhile.
     fn run(

@@ -2,7 +2,7 @@
 
 use crate::error::{compare_error, results_error, scenario_error, sweep_error};
 use crate::hooks::catching;
-use crate::interrupt::interruptible;
+use crate::interrupt::{counting, interruptible};
 use crate::run::CACHE;
 use crate::scenario::{ScenarioFile, seed};
 use lightlag_lab::compare::{self, Asked, Difference};
@@ -29,7 +29,8 @@ impl Plan {
             .map(|plan| Self(Arc::new(plan)))
             .map_err(scenario_error)
     }
-    /// Does what is missing in a folder, on this many threads; gives how many violations the judge found.
+    /// Does what is missing in a folder, on this many threads; gives how many violations the judge found. `watch` is called now
+    /// and then with how many of the missing runs are done, and how many there are.
     fn sweep(
         &self,
         py: Python<'_>,
@@ -37,12 +38,13 @@ impl Plan {
         threads: usize,
         judge: bool,
         shard: Option<&str>,
+        watch: Option<Py<PyAny>>,
     ) -> PyResult<u64> {
         let shard = shard.map(Shard::parse).transpose().map_err(scenario_error)?;
         let (plan, stop) = (self.0.clone(), Progress::default());
         let stopping = stop.clone();
         let work = move || catching(|| plan.run_until(&out, shard, threads, judge, Some(&stopping)));
-        let done = interruptible(py, &stop, |_| Ok(()), work)?;
+        let done = interruptible(py, &stop, counting(&stop, watch), work)?;
         Ok(done?.map_err(sweep_error)?.violations)
     }
     /// Does runs, and gives what each measured.

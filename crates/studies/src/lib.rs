@@ -13,7 +13,7 @@ mod skip;
 pub mod traces;
 pub mod universal;
 
-pub use shared::{Error, Order, Real, Studied, Study};
+pub use shared::{Error, Order, REPORT_FILE, Real, Studied, Study};
 
 /// Every study.
 pub const STUDIES: [Study; 7] = [

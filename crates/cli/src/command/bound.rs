@@ -11,7 +11,7 @@ const SHOWN: &[&str] = &["created", "reachable", "bound", "bound_bytes", "delay_
 pub fn bound(options: &Bound) -> Done {
     let file = read(&options.source)?;
     let seeds = seeds(options.seeds.as_deref(), &file)?;
-    let table = table(&file, &text(&file), &seeds)?;
+    let table = table(&file, &text(&file), &seeds, None)?;
     let points = file.points()?;
     print_warnings(&points);
     tell_traces(&points.list);

@@ -14,7 +14,7 @@ pub fn compare(options: &Compare) -> Done {
             (options.names().join(" and "), compare_results(&first, &second, &asked))
         }
         (None, Some(axis)) => {
-            let compared = by(&first, axis, options.base.as_deref())
+            let compared = by(&first, axis, options.to.as_deref())
                 .and_then(|(base, others)| compare_results(&base, &others, &asked));
             (options.names().join(""), compared)
         }
@@ -38,7 +38,7 @@ impl Compare {
         match (&self.by, &self.second) {
             (Some(axis), _) => {
                 let base = first.rows.iter().find_map(|row| row.value(axis)).map(str::to_owned);
-                let base = self.base.clone().or(base).unwrap_or_default();
+                let base = self.to.clone().or(base).unwrap_or_default();
                 [format!("{axis}={base}"), "the other".to_owned()]
             }
             (None, Some(second)) => [&self.first, second].map(|path| path.display().to_string()),

@@ -1,8 +1,8 @@
 //! `lightlag study`.
 
 use crate::args::Study;
-use crate::output::{Done, judged, make_folder, print, write_file};
-use lightlag_studies::{Order, STUDIES, find};
+use crate::output::{Done, judged, make_folder, print};
+use lightlag_studies::{Order, REPORT_FILE, STUDIES, find};
 use std::path::PathBuf;
 
 pub fn study(options: &Study) -> Done {
@@ -16,18 +16,13 @@ pub fn study(options: &Study) -> Done {
     let folder = if options.quick { format!("{name}-quick") } else { name.clone() };
     let out = options.out.clone().unwrap_or_else(|| PathBuf::from("out/study").join(folder));
     make_folder(&out)?;
-    let order = Order { quick: options.quick, real: options.real, out: &out, threads: options.threads };
+    let Study { quick, real, threads, .. } = *options;
+    let order = Order { quick, real, out: &out, threads, watch: None };
     let done = study.run(&order)?;
-    let path = out.join("report.html");
-    write_file(&path, done.report.html())?;
-    for figure in &done.report.figures {
-        let text = serde_json::to_string_pretty(&figure.specification)? + "\n";
-        write_file(&out.join("figures").join(format!("{}.vl.json", figure.id)), text)?;
-    }
-    write_file(&out.join("claims.json"), serde_json::to_string_pretty(&done.report.claims)? + "\n")?;
+    done.write(&out)?;
     print(&done.terminal())?;
     done.report.warnings.iter().for_each(|warning| eprintln!("{warning}"));
-    eprintln!("report in {}", path.display());
+    eprintln!("report in {}", out.join(REPORT_FILE).display());
     judged(done.violations)
 }
 

@@ -202,7 +202,7 @@ fn a_sweep_over_mechanisms_is_compared_with_one_of_a_fixed_mechanism() {
     let within = place.good(&["compare", "all", "--by", "mechanism"]);
     assert_eq!(within.lines().filter(|line| line.contains("mechanism=credit")).count(), 4, "{within}");
     assert_eq!(within.matches("mechanism=none").count(), 1, "it heads the first column: {within}");
-    let based = place.good(&["compare", "all", "--by", "mechanism", "--base", "credit", "--metric", "all"]);
+    let based = place.good(&["compare", "all", "--by", "mechanism", "--to", "credit", "--metric", "all"]);
     assert!(based.lines().filter(|line| line.contains("mechanism=none")).count() > 20, "{based}");
     for (words, right) in [
         (&["compare", "all"][..], "name a second folder, or an axis with --by"),

@@ -2,7 +2,7 @@
 
 use super::bound;
 use crate::results::{Build, Results, Row, summary};
-use crate::run::ContactsCache;
+use crate::run::{ContactsCache, Progress};
 use lightlag_scenario::{BundleNetwork, Group, Point, Result, Scenario, ScenarioFile, Seed};
 use rayon::prelude::*;
 use serde_json::{Map, Value};
@@ -16,18 +16,22 @@ pub struct Table {
     pub too_large: usize,
 }
 
-/// Bounds the runs of a scenario file; `text` is the scenario as written, kept with the results.
+/// Bounds the runs of a scenario file; `text` is the scenario as written, kept with the results. `watch` counts the bounds that
+/// are computed, and stops it by unwinding.
 ///
 /// # Errors
 /// What is wrong with the scenario.
-pub fn table(file: &ScenarioFile, text: &str, seeds: &[Seed]) -> Result<Table> {
+pub fn table(file: &ScenarioFile, text: &str, seeds: &[Seed], watch: Option<&Progress>) -> Result<Table> {
     let points = distinct(file.points()?.list);
     let cache = ContactsCache::default();
     let jobs: Vec<(usize, Seed)> =
         (0..points.len()).flat_map(|point| seeds.iter().map(move |seed| (point, *seed))).collect();
+    watch.inspect(|watch| watch.begin(jobs.len()));
     let row = |&(point, seed): &(usize, Seed)| {
+        watch.inspect(|watch| watch.check());
         let Point { values, scenario } = &points[point];
         let metrics = bound(scenario, seed, &cache)?.metrics();
+        watch.inspect(|watch| watch.count());
         Ok(Row { point, seed: scenario.head().seed_number(seed), values: values.clone(), metrics })
     };
     let rows = jobs.par_iter().with_max_len(1).map(row).collect::<Result<Vec<Row>>>()?;

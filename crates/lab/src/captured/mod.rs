@@ -9,5 +9,5 @@ mod tests;
 
 pub use charts::{Scene, charts};
 pub use overview::{report, table};
-pub use parquet::write as write_parquet;
+pub use parquet::{encode as parquet_bytes, write as write_parquet};
 pub(crate) use run::{capture, points};

@@ -19,7 +19,14 @@ pub fn write(analysed: &Analysed, path: &Path) -> Result<(), Error> {
 
 type Row = Vec<(String, Value)>;
 
-fn encode(analysed: &Analysed) -> parquet::errors::Result<Vec<u8>> {
+/// The first columns, which a table without a row has too.
+const FIRST: [&str; 7] = ["flow", "direction", "protocol", "from", "to", "from_s", "duration_s"];
+
+/// The whole file.
+///
+/// # Errors
+/// What the encoder says.
+pub fn encode(analysed: &Analysed) -> parquet::errors::Result<Vec<u8>> {
     let rows: Vec<Row> = analysed
         .flows
         .iter()
@@ -60,7 +67,7 @@ fn flatten(row: &mut Row, name: &str, value: &Value) {
 }
 
 fn batch(rows: &[Row]) -> Result<RecordBatch, arrow_schema::ArrowError> {
-    let mut names: Vec<&str> = Vec::new();
+    let mut names: Vec<&str> = FIRST.to_vec();
     for (name, _) in rows.iter().flatten() {
         if !names.contains(&name.as_str()) {
             names.push(name);

@@ -14,6 +14,7 @@ pub use of_series::of_series;
 pub use of_sweep::of_sweep;
 
 const TEMPLATE: &str = include_str!("report.html");
+const CHART: &str = include_str!("chart.html");
 const STYLE: &str = include_str!("report.css");
 const SCRIPTS: [&str; 3] = [
     include_str!("../../assets/vega.min.js"),
@@ -90,11 +91,7 @@ impl Report {
     /// # Panics
     /// If the template that is compiled in is broken.
     pub fn html(&self) -> String {
-        let mut environment = Environment::new();
-        environment.set_auto_escape_callback(|_| AutoEscape::Html);
-        environment.add_template("report", TEMPLATE).expect("the template is valid");
-        let template = environment.get_template("report").expect("the template was just added");
-        template.render(self.context()).expect("the template asks for nothing else")
+        rendered(TEMPLATE, self.context())
     }
 
     fn context(&self) -> Value {
@@ -113,7 +110,7 @@ impl Report {
             tables => self.tables,
             scenarios => self.scenarios,
             style => Value::from_safe_string(STYLE.to_string()),
-            scripts => SCRIPTS.map(|script| Value::from_safe_string(inline_script(script))),
+            scripts => scripts(),
             specifications => Value::from_safe_string(self.specifications()),
             licences => LICENCES,
         }
@@ -124,6 +121,31 @@ impl Report {
             self.figures.iter().map(|figure| (figure.id.clone(), figure.specification.clone())).collect();
         inline_json(&serde_json::Value::Object(all))
     }
+}
+
+/// An HTML file with one chart of Vega-Lite, which works without a network.
+///
+/// # Panics
+/// If the template that is compiled in is broken.
+pub fn chart(title: &str, specification: &serde_json::Value) -> String {
+    let given = context! {
+        title => title,
+        specification => Value::from_safe_string(inline_json(specification)),
+        scripts => scripts(),
+        licences => LICENCES,
+    };
+    rendered(CHART, given)
+}
+
+fn rendered(template: &str, given: Value) -> String {
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    let page = environment.template_from_str(template).and_then(|template| template.render(given));
+    page.expect("the template is valid and asks for nothing else")
+}
+
+fn scripts() -> [Value; 3] {
+    SCRIPTS.map(|script| Value::from_safe_string(inline_script(script)))
 }
 
 /// A script between `<script>` tags must not contain the end of one.

@@ -14,6 +14,7 @@ mod shard;
 mod union;
 
 use crate::results::{self, Build, Metrics, Results, Row};
+use crate::run::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 use journal::{Finished, Journal};
 use manifest::{Manifest, Values};
@@ -60,8 +61,8 @@ pub struct Sweep<'a> {
     pub jobs: &'a [Job],
     /// How many runs at a time; 0 means one per core.
     pub threads: usize,
-    /// Whether to draw a progress bar, if there is a terminal.
-    pub progress: bool,
+    /// Who watches how many runs are done; `None`: a bar is drawn, if there is a terminal.
+    pub watch: Option<&'a Progress>,
 }
 
 /// Why a sweep stopped; one line each.
@@ -203,6 +204,7 @@ impl Sweep<'_> {
     ) -> Result<(), Error> {
         let all = self.mine().count();
         let bar = self.bar(all, all - missing.len());
+        self.watch.inspect(|watch| watch.begin(missing.len()));
         let one = |position: &usize| {
             let job = &self.jobs[*position];
             let metrics = runner(job).map_err(|reason| Error::Run {
@@ -212,6 +214,7 @@ impl Sweep<'_> {
             })?;
             open.lock().expect("no run panics while it holds the journal").add(job, metrics)?;
             bar.inc(1);
+            self.watch.inspect(|watch| watch.count());
             Ok(())
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build()?;
@@ -237,7 +240,7 @@ impl Sweep<'_> {
     }
 
     fn bar(&self, all: usize, done: usize) -> ProgressBar {
-        if !self.progress || !io::stderr().is_terminal() {
+        if self.watch.is_some() || !io::stderr().is_terminal() {
             return ProgressBar::hidden();
         }
         let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} runs, {eta} left")

@@ -66,7 +66,8 @@ impl Plan {
     pub fn run(&self, out: &Path, shard: Option<Shard>, threads: usize, judge: bool) -> Result<Swept, Error> {
         self.run_until(out, shard, threads, judge, None)
     }
-    /// As [`Plan::run`]; once `stop` is stopped, runs end at their next record, by unwinding.
+    /// As [`Plan::run`]; `watch` counts the runs that are done, and once it is stopped, runs end at their next record, by
+    /// unwinding.
     ///
     /// # Errors
     /// As [`Plan::run`]; and a run that was not begun failed.
@@ -76,14 +77,14 @@ impl Plan {
         shard: Option<Shard>,
         threads: usize,
         judge: bool,
-        stop: Option<&Progress>,
+        watch: Option<&Progress>,
     ) -> Result<Swept, Error> {
         let cache = ContactsCache::default();
-        let results = self.sweep(out, shard, threads).run(|job: &Job| {
-            if stop.is_some_and(Progress::is_stopped) {
+        let results = Sweep { watch, ..self.sweep(out, shard, threads) }.run(|job: &Job| {
+            if watch.is_some_and(Progress::is_stopped) {
                 return Err("stopped before it began".to_owned());
             }
-            self.measure(job, judge, &cache, stop).map_err(|error| error.to_string())
+            self.measure(job, judge, &cache, watch).map_err(|error| error.to_string())
         })?;
         self.swept(results, out, shard, &cache)
     }
@@ -130,7 +131,7 @@ impl Plan {
             build: Build::this(),
             jobs: &self.jobs,
             threads,
-            progress: true,
+            watch: None,
         }
     }
     fn measure(

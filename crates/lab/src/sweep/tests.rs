@@ -24,7 +24,7 @@ fn sweep<'a>(out: &'a Path, jobs: &'a [Job], threads: usize) -> Sweep<'a> {
         build,
         jobs,
         threads,
-        progress: false,
+        watch: None,
     }
 }
 

@@ -10,4 +10,4 @@ mod study;
 pub(crate) mod tests;
 pub mod words;
 
-pub use study::{Error, Evidence, Measured, Order, Real, Said, Studied, Study};
+pub use study::{Error, Evidence, Measured, Order, REPORT_FILE, Real, Said, Studied, Study};

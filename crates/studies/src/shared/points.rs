@@ -8,7 +8,7 @@ use lightlag_capture::analysis;
 use lightlag_lab::bound::bound;
 use lightlag_lab::report::ScenarioText;
 use lightlag_lab::results::{Build, Metrics, Results};
-use lightlag_lab::run::{ContactsCache, Options, Outcome, run};
+use lightlag_lab::run::{ContactsCache, Options, Outcome, Progress, run};
 use lightlag_lab::sweep::{Job, Sweep};
 use lightlag_scenario::{Catalogue, Scenario, ScenarioFile, Seed};
 use std::path::Path;
@@ -139,18 +139,22 @@ impl Points {
             build: Build::this(),
             jobs: &jobs,
             threads,
-            progress: true,
+            watch: order.watch,
         };
         let cache = ContactsCache::default();
+        let told = |error: lightlag_scenario::Error| error.to_string();
         Ok(sweep.run(|job: &Job| {
+            if order.watch.is_some_and(Progress::is_stopped) {
+                return Err("stopped before it began".to_owned());
+            }
             let (point, seed) = (&self.list[job.point], Seed::Number(job.seed));
             if point.bounded {
-                return bound(&point.scenario, seed, &cache).map(|bound| bound.metrics());
+                return bound(&point.scenario, seed, &cache).map(|bound| bound.metrics()).map_err(told);
             }
             let analysis = point.analysed.then(analysis::Options::default);
             let judge = self.all_judged || (job.seed == 1 && job.point.is_multiple_of(3));
-            let options = Options { judge, analysis, ..Options::default() };
-            run(&point.scenario, seed, &cache, &options).map(|outcome| metrics(&outcome))
+            let options = Options { judge, analysis, progress: order.watch.cloned(), ..Options::default() };
+            run(&point.scenario, seed, &cache, &options).map(|outcome| metrics(&outcome)).map_err(told)
         })?)
     }
 }

@@ -5,10 +5,13 @@ use super::words::Words;
 use crate::shared::over_time::Series;
 use lightlag_lab::report::{Figure, Report, Table, Verdict};
 use lightlag_lab::results::{Metrics, Results, Row};
-use lightlag_lab::run::Outcome;
+use lightlag_lab::run::{Outcome, Progress};
 use lightlag_lab::sweep;
 use std::path::Path;
 use std::sync::LazyLock;
+
+/// The report in the folder of a study.
+pub const REPORT_FILE: &str = "report.html";
 
 /// Why a study stopped; one line each.
 #[derive(Debug, thiserror::Error)]
@@ -19,7 +22,7 @@ pub enum Error {
     /// The folder cannot be used, or a run failed.
     #[error(transparent)]
     Sweep(#[from] sweep::Error),
-    /// The scenario files cannot be written.
+    /// A file cannot be written.
     #[error("cannot write {0}: {1}; name another folder")]
     Disk(String, std::io::Error),
     /// A measurement in real time is not possible here.
@@ -59,6 +62,8 @@ pub struct Order<'a> {
     pub out: &'a Path,
     /// Runs at a time; 0: one per core.
     pub threads: usize,
+    /// Who counts the runs that are done, and may stop the study; `None`: a bar is drawn, if there is a terminal.
+    pub watch: Option<&'a Progress>,
 }
 
 /// What a study measures in real time, beside its runs; measured again each time.
@@ -171,6 +176,22 @@ impl Study {
 }
 
 impl Studied {
+    /// Writes the report, its figures and its claims into the folder of the study.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub fn write(&self, out: &Path) -> Result<(), Error> {
+        let figures = out.join("figures");
+        let wrong = |path: &Path, why| Error::Disk(path.display().to_string(), why);
+        std::fs::create_dir_all(&figures).map_err(|why| wrong(&figures, why))?;
+        let write = |path: &Path, text: String| std::fs::write(path, text).map_err(|why| wrong(path, why));
+        write(&out.join(REPORT_FILE), self.report.html())?;
+        for figure in &self.report.figures {
+            let path = figures.join(format!("{}.vl.json", figure.id));
+            write(&path, format!("{:#}\n", figure.specification))?;
+        }
+        write(&out.join("claims.json"), format!("{:#}\n", serde_json::json!(self.report.claims)))
+    }
     /// Verdicts and the first table, for a terminal.
     pub fn terminal(&self) -> String {
         let mut text = String::new();

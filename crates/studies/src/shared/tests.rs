@@ -94,7 +94,7 @@ pub(crate) fn made_up(study: &Study, quick: bool) -> Results {
 
 fn jobs(study: &Study, quick: bool) -> Vec<Job> {
     let folder = tempfile::tempdir().unwrap();
-    let order = Order { quick, real: false, out: folder.path(), threads: 1 };
+    let order = Order { quick, real: false, out: folder.path(), threads: 1, watch: None };
     (study.plan)(&order).unwrap().jobs()
 }
 
@@ -151,7 +151,7 @@ fn every_claim_figure_and_table_of_every_study_has_its_runs() {
 fn a_study_names_the_command_that_runs_it_again() {
     let study = crate::find("adaptive").ok().unwrap();
     let out = std::path::Path::new("out");
-    let command = |quick, real| study.command(&Order { quick, real, out, threads: 0 });
+    let command = |quick, real| study.command(&Order { quick, real, out, threads: 0, watch: None });
     assert_eq!(command(false, false), "lightlag study adaptive");
     assert_eq!(command(true, true), "lightlag study adaptive --quick --real");
     assert!(crate::find("arcs").err().unwrap().contains("there are: adaptive, arc,"));
