@@ -15,7 +15,7 @@ logged() {
 
 [ -e .venv/.ready ] && [ .venv/.ready -nt pyproject.toml ] || { say "Python environment"; logged venv bash tools/venv.sh; }
 say "build"
-logged build cargo build --release -p lightlag-cli
+logged build cargo build --release -p lightlag-cli --features lightlag-cli/daemon
 bin=target/release/lightlag
 
 # Results of an older build would not be resumed.

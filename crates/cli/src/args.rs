@@ -1,10 +1,10 @@
 //! What can be typed.
 
-mod bundles;
-mod emulate;
+#[cfg(feature = "daemon")]
+pub mod sockets;
 
-pub use bundles::{Bundles, ListenBundles, SendBundles};
-pub use emulate::Emulate;
+#[cfg(feature = "daemon")]
+use sockets::Sockets;
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -44,34 +44,28 @@ pub enum Verb {
     Merge(Merge),
     /// Write one HTML file about a sweep; it works without a network
     Report(Report),
-    /// Send a file, or listen for files: over UDPDTN, which resumes where it was stopped, LTP, DCCP or TCP
-    Transfer(Box<Transfer>),
-    /// Send bundles to other implementations, or keep those that they send: LTP, UDP, DCCP, TCPCLv4
-    #[command(subcommand)]
-    Bundles(Bundles),
-    /// Measure the throughput of LTP, DCCP or TCP to a listener, over minutes
-    BenchLink(Box<BenchLink>),
     /// Analyse a capture of packets (pcap, pcapng): flows, round trips, losses and the reaction to each, pauses
     Capture(Capture),
-    /// Put a link of a scenario, in real time, between programs: all their packets, or UDP datagrams only
-    Emulate(Box<Emulate>),
-    /// Get or put files as named data (NDN), through a forwarder or directly
-    #[command(subcommand)]
-    Names(Names),
+    /// Print completions for a shell
+    Completions(Completions),
+    #[cfg(feature = "daemon")]
+    #[command(flatten)]
+    Sockets(Sockets),
+    /// Refuse the commands of `Sockets`, which this build does not have
+    #[cfg(not(feature = "daemon"))]
+    #[command(
+        name = "transfer",
+        aliases = ["bundles", "bench-link", "emulate", "names"],
+        hide = true,
+        disable_help_flag = true
+    )]
+    Absent {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<std::ffi::OsString>,
+    },
 }
 
 /// What a scenario is read from.
-impl Verb {
-    /// Whether it listens for connections, each with a thread of its own.
-    pub fn listens(&self) -> bool {
-        match self {
-            Self::Transfer(options) => options.listen.is_some(),
-            Self::Bundles(bundles::Bundles::Listen(_)) => true,
-            _ => false,
-        }
-    }
-}
-
 #[derive(Args)]
 pub struct Source {
     /// A scenario in TOML, or The ONE's settings (several: later files override earlier ones)
@@ -272,120 +266,9 @@ pub struct Report {
 }
 
 #[derive(Args)]
-pub struct Transfer {
-    /// The file to send
-    #[arg(required_unless_present = "listen", requires = "to")]
-    pub file: Option<PathBuf>,
-    /// The listener [default port: 4561 for udpdtn and tcp, 1113 for ltp-udp, 6511 for dccp and ltp-dccp]
-    #[arg(value_name = "HOST:PORT")]
-    pub to: Option<String>,
-    /// What carries it, the same at both sides: udpdtn, ltp-udp, ltp-dccp, dccp or tcp
-    #[arg(long, value_name = "TRANSPORT", default_value = "udpdtn")]
-    pub over: String,
-    /// Listen for files [default: all addresses of this machine, the port as above]
-    #[arg(long, value_name = "[HOST:]PORT", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["file", "to", "rate", "plan", "plan_nodes", "light", "controller", "sets", "give_up", "packet_size"])]
-    pub listen: Option<String>,
-    /// Listening: where files go
-    #[arg(long, value_name = "DIR", default_value = ".", conflicts_with = "file")]
-    pub folder: PathBuf,
-    /// Listening: exit after the first transfer has ended
-    #[arg(long, conflicts_with = "file")]
-    pub once: bool,
-    /// Listening: replace files of the same name
-    #[arg(long, conflicts_with = "file")]
-    pub overwrite: bool,
-    /// Listening: largest file that is taken [default: what fits on the disk]
-    #[arg(long, value_name = "SIZE", conflicts_with = "file")]
-    pub max_size: Option<String>,
-    /// Listening without a key: most bytes of unfinished files that are kept, all together (udpdtn)
-    /// [default: half of the disk]
-    #[arg(long, value_name = "SIZE", conflicts_with_all = ["file", "key_file"])]
-    pub max_partial: Option<String>,
-    /// A file with a secret that both sides have: only datagrams tagged with it count (udpdtn)
-    #[arg(long, value_name = "FILE")]
-    pub key_file: Option<PathBuf>,
-    #[command(flatten)]
-    pub pacing: Pacing,
-    /// Sending: make each block whole before the next one begins (udpdtn)
-    #[arg(long, conflicts_with = "listen")]
-    pub in_order: bool,
-    /// Write all datagrams of this side: a pcap that `lightlag capture` and tshark read
-    #[arg(long, value_name = "OUT.pcap")]
-    pub capture: Option<PathBuf>,
-    /// Over dccp and ltp-dccp: in IP packets of protocol 33, not in UDP; HOST:PORT names a port of DCCP then
-    /// [default port: 4561 for dccp, 1113 for ltp-dccp]. Needs CAP_NET_RAW
-    #[arg(long)]
-    pub raw: bool,
-    /// Print one JSON object per transfer
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// How fast what is sent may leave, and in what packets.
-#[derive(Args, Clone)]
-pub struct Pacing {
-    /// Sending: rate of the contact plan, as "100 Mbit/s" [default: found by probing; bundles over udp: 1 Mbit/s]
-    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
-    pub rate: Option<String>,
-    /// Sending: a contact plan to follow: nothing leaves outside contacts. A scenario in TOML with [contacts.NAME], ION's
-    /// contacts and ranges, or a table start_s,end_s,a,b,owlt_s,rate_bps; read again when it changes (udpdtn, ltp-udp)
-    #[arg(long, value_name = "FILE", conflicts_with = "rate")]
-    pub plan: Option<PathBuf>,
-    /// Sending: the nodes of the plan that this path connects [default: the only two]
-    #[arg(long, value_name = "FROM,TO", requires = "plan")]
-    pub plan_nodes: Option<String>,
-    /// Sending: light-time RTT, as "240 s"; no timeout is shorter [default: that of the plan]
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub light: Option<String>,
-    /// Sending: congestion controller; see `lightlag list` [default: contact_rate over udpdtn, and over ltp-udp with
-    /// --rate or --plan; cubic over ltp-udp without; ccid2 over dccp and ltp-dccp]
-    #[arg(long, value_name = "NAME")]
-    pub controller: Option<String>,
-    /// Sending: set a parameter of the controller, as `--set pull=0.1`
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = key_value)]
-    pub sets: Vec<(String, String)>,
-    /// Sending: give up after this time without an answer, as "1 h" [default: never]
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub give_up: Option<String>,
-    /// Sending: bytes of a packet, headers of IP and UDP included [default: 1500 B]
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
-    pub packet_size: Option<String>,
-}
-
-#[derive(Args)]
-pub struct BenchLink {
-    /// The listener [default port: 4561 for udpdtn and tcp, 1113 for ltp-udp, 6511 for dccp and ltp-dccp]
-    #[arg(value_name = "HOST:PORT", required_unless_present = "listen")]
-    pub to: Option<String>,
-    /// What carries it, the same at both sides: udpdtn, ltp-udp, ltp-dccp, dccp or tcp
-    #[arg(long, value_name = "TRANSPORT")]
-    pub over: String,
-    /// Receive and count [default: at all addresses of this machine, the port as above]
-    #[arg(long, value_name = "[HOST:]PORT", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["to", "rate", "plan", "plan_nodes", "light", "controller", "sets", "give_up", "packet_size"])]
-    pub listen: Option<String>,
-    /// Listening: exit after the first measurement has ended
-    #[arg(long, conflicts_with = "to")]
-    pub once: bool,
-    /// Sending: duration, from the first byte that the receiver gets
-    #[arg(
-        long,
-        value_name = "TIME",
-        default_value = "1 min",
-        conflicts_with = "listen",
-        allow_hyphen_values = true
-    )]
-    pub time: String,
-    /// Sending: interval of the figures that both sides print [default: 10 s, or the whole of a shorter --time]
-    #[arg(long, value_name = "TIME", conflicts_with = "listen", allow_hyphen_values = true)]
-    pub every: Option<String>,
-    #[command(flatten)]
-    pub pacing: Pacing,
-    /// Write all datagrams of this side: a pcap that `lightlag capture` and tshark read
-    #[arg(long, value_name = "OUT.pcap")]
-    pub capture: Option<PathBuf>,
-    /// Print one JSON object per interval, and one at the end
-    #[arg(long)]
-    pub json: bool,
+pub struct Completions {
+    /// The shell
+    pub shell: clap_complete::Shell,
 }
 
 #[derive(Args)]
@@ -416,87 +299,6 @@ pub struct Capture {
     /// Write a report with charts; it works without a network
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-}
-
-#[derive(Subcommand)]
-pub enum Names {
-    /// Get what a name names
-    Get(Box<GetName>),
-    /// Answer Interests for a file, until stopped
-    Put(PutName),
-    /// Make a signing key: FILE, and FILE.pub for receivers to trust
-    Keygen(MakeKey),
-}
-
-#[derive(Args)]
-pub struct GetName {
-    /// Its name, as /a/b; with or without a version (v=...)
-    pub name: String,
-    /// Where it goes [default: standard output]
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Who is asked: udp://HOST:PORT, tcp://HOST:PORT or unix:///PATH [default: $NDN_CLIENT_TRANSPORT, or
-    /// unix:///run/nfd/nfd.sock]
-    #[arg(long, value_name = "URI")]
-    pub face: Option<String>,
-    /// How many Interests may be without an answer; see `lightlag list`
-    #[arg(long, value_name = "NAME", default_value = "short_queue")]
-    pub controller: String,
-    /// Set a parameter of the controller, as `--set initial_window=4`
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = key_value)]
-    pub sets: Vec<(String, String)>,
-    /// A public key or certificate: only what its owner has signed is taken
-    #[arg(long, value_name = "FILE")]
-    pub trust: Option<PathBuf>,
-    /// Take what anybody may have written: only digests are checked
-    #[arg(long, conflicts_with = "trust")]
-    pub insecure: bool,
-    /// Largest object that is taken, as "5 GB" [default: 1 GB with --insecure, no limit with --trust]
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
-    pub max_size: Option<String>,
-    /// Bytes that a datagram may carry
-    #[arg(long, value_name = "SIZE", default_value = "1420 B", allow_hyphen_values = true)]
-    pub mtu: String,
-    /// Print one JSON object at the end; needs -o
-    #[arg(long, requires = "output")]
-    pub json: bool,
-}
-
-#[derive(Args)]
-pub struct PutName {
-    /// Name of the file, as /a/b; a version is appended
-    pub name: String,
-    /// The file
-    pub file: PathBuf,
-    /// The forwarder that sends Interests here: udp://HOST:PORT, tcp://HOST:PORT or unix:///PATH [default:
-    /// $NDN_CLIENT_TRANSPORT, or unix:///run/nfd/nfd.sock]
-    #[arg(long, value_name = "URI", conflicts_with = "listen")]
-    pub face: Option<String>,
-    /// Answer consumers here without a forwarder
-    #[arg(long, value_name = "URI")]
-    pub listen: Option<String>,
-    /// Bytes of content in a segment
-    #[arg(long, value_name = "SIZE", default_value = "8000 B", allow_hyphen_values = true)]
-    pub segment_size: String,
-    /// How fast Data leave at most, as "300 Mbit/s": bursts overflow the buffers of some forwarders' UDP
-    /// sockets [default: as fast as they are asked for]
-    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
-    pub rate: Option<String>,
-    /// A private key that signs, as `lightlag names keygen` writes it [default: digests only]
-    #[arg(long, value_name = "FILE")]
-    pub key: Option<PathBuf>,
-    /// Bytes that a datagram may carry
-    #[arg(long, value_name = "SIZE", default_value = "1420 B", allow_hyphen_values = true)]
-    pub mtu: String,
-    /// Print one JSON object as soon as it is published
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Args)]
-pub struct MakeKey {
-    /// Where the private key goes
-    pub file: PathBuf,
 }
 
 fn key_value(text: &str) -> Result<(String, String), String> {

@@ -1,54 +1,21 @@
 //! `lightlag-run PROGRAM ARGUMENTS`: a program that knows nothing of `lightlagd` goes through it.
 
+mod args;
 mod program;
 
+use args::Cli;
 use clap::Parser;
 use clap::error::ErrorKind;
 use lightlag::options::Options;
 use program::Program;
-use std::ffi::OsString;
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-/// Makes the TCP connections of a program go through lightlagd. Loopback, the link's own addresses and UDP are left alone.
-#[derive(Parser)]
-#[command(version, max_term_width = 100)]
-struct Cli {
-    /// Where the daemon takes SOCKS, host:port; else LIGHTLAG_SOCKS, else 127.0.0.1:1080
-    #[arg(long, value_name = "ADDRESS", default_value = "", hide_default_value = true)]
-    socks: String,
-    /// 0 to 3; higher goes first
-    #[arg(long, value_parser = priority)]
-    priority: Option<u8>,
-    /// Have it stored before it is acknowledged, and delivered though the program has left
-    #[arg(long)]
-    durable: bool,
-    /// Milliseconds of one-way delay that the program bears
-    #[arg(long, value_name = "MS")]
-    delay: Option<u64>,
-    /// By which of the other daemons
-    #[arg(long, default_value = "", hide_default_value = true)]
-    peer: String,
-    /// Loopback goes through the daemon too
-    #[arg(long)]
-    also_loopback: bool,
-    /// Say on standard error what each connection came to
-    #[arg(long)]
-    verbose: bool,
-    /// What to run
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
-    words: Vec<OsString>,
-}
-
 /// What shells end with that do not find a program.
 const NOT_FOUND: u8 = 127;
-
-fn priority(text: &str) -> Result<u8, String> {
-    text.parse().ok().filter(|given| *given < 4).ok_or_else(|| "it must be 0 to 3".to_owned())
-}
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {

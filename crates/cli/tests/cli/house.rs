@@ -46,6 +46,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("node", &["protocols"]),
     ("daemon", &["protocols", "node"]),
     ("cli", &["protocols", "scenario", "capture", "lab", "studies", "node"]),
+    ("manual", &["cli"]),
     ("python", &["protocols", "scenario", "capture", "lab", "studies"]),
     ("socket", &[]),
     ("run", &["socket"]),

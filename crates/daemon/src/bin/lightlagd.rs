@@ -1,6 +1,10 @@
 //! `lightlagd`: keeps connections of applications while what carries them changes.
 
-use clap::{Parser, Subcommand};
+#[path = "../args.rs"]
+mod args;
+
+use args::{Cli, Verb};
+use clap::{CommandFactory, Parser};
 use lightlag_daemon::config::Config;
 use lightlag_daemon::keys::Identity;
 use lightlag_daemon::status::Status;
@@ -8,79 +12,8 @@ use lightlag_daemon::{self as daemon, control};
 use lightlag_node::Error;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
-
-/// Keeps application connections open while it moves them between TCP and a delay-tolerant datagram transport.
-#[derive(Parser)]
-#[command(version, max_term_width = 100)]
-struct Cli {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-#[derive(Subcommand)]
-enum Verb {
-    /// Run until SIGTERM, Ctrl-C or `lightlagd stop`; SIGHUP reloads the settings
-    Run(Settings),
-    /// Make a private key and print its public half for the settings of the peer
-    Keygen {
-        /// File to make, with mode 0600; an existing file is not overwritten
-        #[arg(default_value = "key.pem")]
-        file: PathBuf,
-    },
-    /// Print the public half of a private key
-    Key {
-        /// File of the private key
-        #[arg(default_value = "key.pem")]
-        file: PathBuf,
-    },
-    /// Make keys and settings of two daemons on this machine, to try them
-    Example {
-        /// Folder in which `near` and `far` are made
-        #[arg(default_value = "lightlagd-example")]
-        folder: PathBuf,
-    },
-    /// Check the settings
-    Check(Settings),
-    /// Show peers, connections, the stack that carries them and why
-    Status {
-        #[command(flatten)]
-        settings: Settings,
-        /// As JSON
-        #[arg(long)]
-        json: bool,
-    },
-    /// Check that the daemon answers (exit code 0, else 1); with --ready, that it can carry connections
-    Health {
-        #[command(flatten)]
-        settings: Settings,
-        /// Also check that a peer was heard and that data of durable connections can be stored
-        #[arg(long)]
-        ready: bool,
-    },
-    /// Choose the stack that carries connections with a peer: auto, tcp or udpdtn
-    Switch {
-        #[command(flatten)]
-        settings: Settings,
-        /// Name of the peer in the settings
-        peer: String,
-        /// Stack; `auto` follows the state of the path
-        #[arg(value_parser = ["auto", "tcp", "udpdtn"])]
-        stack: String,
-    },
-    /// Reload the settings
-    Reload(Settings),
-    /// Stop the daemon
-    Stop(Settings),
-}
-
-#[derive(clap::Args)]
-struct Settings {
-    /// Settings file
-    #[arg(short, long, default_value = "lightlagd.toml", value_name = "FILE")]
-    config: PathBuf,
-}
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -184,6 +117,11 @@ impl Verb {
                 ask(&settings.config, "POST", "/stop")?;
                 wait_for_end(&Config::control_of(&settings.config)?);
                 Ok(String::new())
+            }
+            Self::Completions { shell } => {
+                let mut script = Vec::new();
+                clap_complete::generate(shell, &mut Cli::command(), "lightlagd", &mut script);
+                Ok(text(&script))
             }
         }
     }

@@ -9,7 +9,7 @@ mod sockets;
 pub use self::{kernels::transfer, sockets::connect};
 
 #[cfg(not(feature = "real"))]
-const LEFT_OUT: &str = "this program is built without the feature `real`";
+const LEFT_OUT: &str = "this program is built without sockets; install it with them: cargo install lightlag-cli --features daemon";
 
 /// Refuses to make connections of DCCP.
 ///

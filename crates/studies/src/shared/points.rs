@@ -14,7 +14,7 @@ use lightlag_scenario::{Catalogue, Scenario, ScenarioFile, Seed};
 use std::path::Path;
 
 /// The scenario files of papers.
-pub(crate) static PAPERS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../scenarios/papers");
+pub(crate) static PAPERS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/scenarios/papers");
 
 /// Writes compiled-in files into a folder.
 pub(crate) fn unpack(files: &Dir<'_>, folder: &Path) -> Result<(), Error> {

@@ -21,7 +21,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 static WORDS: LazyLock<Words> = LazyLock::new(|| Words::read(include_str!("study.toml")));
-static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../scenarios/traces");
+static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/scenarios/traces");
 
 /// The row of the table of studies.
 pub const STUDY: Study = Study {

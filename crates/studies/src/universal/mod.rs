@@ -23,12 +23,12 @@ use lightlag_lab::run::Outcome;
 use std::sync::LazyLock;
 
 static WORDS: LazyLock<Words> = LazyLock::new(|| Words::read(include_str!("study.toml")));
-static UNIVERSAL: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../scenarios/universal");
+static UNIVERSAL: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/scenarios/universal");
 /// Scenarios of real places, and what they need, below `scenarios`.
 const PLACES: [(&str, &str); 3] = [
-    (grid::EARTH_MARS, include_str!("../../../../scenarios/earth_mars.toml")),
-    ("places/earth_mars.contacts", include_str!("../../../../scenarios/places/earth_mars.contacts")),
-    (grid::HELSINKI, include_str!("../../../../scenarios/helsinki.toml")),
+    (grid::EARTH_MARS, include_str!("../../scenarios/earth_mars.toml")),
+    ("places/earth_mars.contacts", include_str!("../../scenarios/places/earth_mars.contacts")),
+    (grid::HELSINKI, include_str!("../../scenarios/helsinki.toml")),
 ];
 
 /// The grids and the titles of their heat maps.

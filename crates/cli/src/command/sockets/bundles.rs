@@ -4,7 +4,7 @@ use super::pacing::{find, listen_options, send_options, supports, supports_pacin
 use super::record::Recording;
 use super::transfer::{hex, show};
 use super::{Failed, address, bar, given, given_bytes, goodput, listening_address, option, size};
-use crate::args::{Bundles, ListenBundles, Pacing, SendBundles};
+use crate::args::sockets::{Bundles, ListenBundles, Pacing, SendBundles};
 use crate::output::{Done, Failure, print};
 use lightlag_node::convergence::{Bundle, BundleStore, Event, Keeping, Listening, LtpSending, Sending, Tag};
 use lightlag_node::transfer::Key as Secret;

@@ -2,7 +2,7 @@
 
 use super::emulate::{counts, link, span};
 use super::{Failed, option, size};
-use crate::args::Emulate;
+use crate::args::sockets::Emulate;
 use crate::output::{Done, Failure, print};
 use lightlag_capture::Packets;
 use lightlag_lab::packets::seconds::{SecondRow, write_csv, write_parquet};

@@ -2,7 +2,7 @@
 
 use super::controller::controller;
 use super::{Failed, bar, given, goodput, option, size};
-use crate::args::{GetName, MakeKey, Names, PutName};
+use crate::args::sockets::{GetName, MakeKey, Names, PutName};
 use crate::output::{Done, Failure, print};
 use lightlag_node::Error;
 use lightlag_node::names::{

@@ -1,6 +1,6 @@
 //! `lightlag emulate`.
 
-use super::{Source, seed};
+use crate::args::{Source, seed};
 use clap::Args;
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -2,7 +2,7 @@
 
 use super::emulate_packets::emulate_packets;
 use super::{address, given, listening_address, read};
-use crate::args::Emulate;
+use crate::args::sockets::Emulate;
 use crate::output::{Done, Failure, print};
 use lightlag_node::emulate::{Emulating, Emulator};
 use lightlag_node::transfer::PORT;

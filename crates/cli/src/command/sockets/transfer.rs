@@ -3,7 +3,7 @@
 use super::pacing::{find, listen_options, send_options, supports, supports_capture, supports_pacing};
 use super::record::Recording;
 use super::{Failed, bar, given_bytes, goodput, listened};
-use crate::args::Transfer;
+use crate::args::sockets::Transfer;
 use crate::output::{Done, Failure, print};
 use indicatif::ProgressBar;
 use lightlag_node::transfer::Key;

@@ -3,7 +3,7 @@
 use super::pacing::{find, listen_options, send_options, supports_capture, supports_pacing};
 use super::record::Recording;
 use super::{Failed, listened, option};
-use crate::args::BenchLink;
+use crate::args::sockets::BenchLink;
 use crate::output::{Done, Failure, print};
 use lightlag_node::clock::processor_time;
 use lightlag_node::transports::bench::{EVERY_LEAST, Interval, Measured, Outcome, Plan, Tallies, send};

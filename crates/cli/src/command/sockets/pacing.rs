@@ -4,7 +4,7 @@ use super::controller::controller;
 use super::plan::contact_plan;
 use super::record::Recording;
 use super::{address, given, listening_address, option, size};
-use crate::args::Pacing;
+use crate::args::sockets::Pacing;
 use crate::output::{Done, Failure};
 use lightlag_node::transports::{ListenOptions, SendOptions, Service, TRANSPORTS, Transport};
 use lightlag_protocols::controllers::Factory;

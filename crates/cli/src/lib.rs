@@ -1,0 +1,96 @@
+//! The `lightlag` command: a thin door to the lab. A library, so that manual pages are made from its definition.
+
+mod args;
+mod command;
+mod output;
+mod outputs;
+
+use args::{Cli, Verb};
+use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand as MissingSubcommand;
+use clap::{CommandFactory, Parser};
+use output::Failure;
+use std::process::ExitCode;
+
+/// What a build without the feature `daemon` says of the commands that use sockets.
+#[cfg(not(feature = "daemon"))]
+const ABSENT: &str = "transfer, bundles, bench-link, emulate and names use sockets, which this program is built without; \
+    install it with them: cargo install lightlag-cli --features daemon";
+
+/// What can be typed, for completions and manual pages.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+/// Does what the command line asks for.
+pub fn main() -> ExitCode {
+    lightlag_lab::set_commit(env!("LIGHTLAG_COMMIT"));
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(wrong) if wrong.use_stderr() && wrong.kind() != MissingSubcommand => {
+            eprintln!("lightlag: {}", one_line(&wrong));
+            return ExitCode::from(2);
+        }
+        // Help and version; also where nothing at all was asked.
+        Err(asked) => asked.exit(),
+    };
+    let done = match cli.verb {
+        Verb::Run(options) => command::run::run(&options),
+        Verb::Explain(options) => command::explain::explain(&options),
+        Verb::Sweep(options) => command::sweep::sweep(&options),
+        Verb::Bound(options) => command::bound::bound(&options),
+        Verb::Compare(options) => command::compare::compare(&options),
+        Verb::Convert(options) => command::convert::convert(&options),
+        Verb::List(options) => command::list::list(&options),
+        Verb::Schema => command::list::schema(),
+        Verb::Study(options) => command::study::study(&options),
+        Verb::Merge(options) => command::merge::merge(&options),
+        Verb::Report(options) => command::report::report(&options),
+        Verb::Capture(options) => command::capture::capture(&options),
+        Verb::Completions(options) => command::completions::completions(&options),
+        #[cfg(feature = "daemon")]
+        Verb::Sockets(verb) => command::sockets::sockets(&verb),
+        #[cfg(not(feature = "daemon"))]
+        Verb::Absent { .. } => Err(Failure::Input(ABSENT.to_owned())),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Verdict) => ExitCode::from(1),
+        Err(Failure::Ended(code)) => ExitCode::from(code),
+        Err(Failure::Failed(line)) => {
+            eprintln!("lightlag: {line}");
+            ExitCode::from(1)
+        }
+        Err(Failure::Input(lines)) => {
+            lines.lines().for_each(|line| eprintln!("lightlag: {line}"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// What is wrong with the command line, without the usage that clap adds.
+fn one_line(wrong: &clap::Error) -> String {
+    let text = wrong.to_string();
+    let said: Vec<&str> = text
+        .lines()
+        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"))
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    let said = said.join(" ");
+    format!("{}; see `lightlag --help`", said.strip_prefix("error: ").unwrap_or(&said))
+}
+
+#[cfg(all(test, not(feature = "daemon")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_that_use_sockets_are_refused_with_what_to_install() {
+        for name in ["transfer", "bundles", "bench-link", "emulate", "names"] {
+            let cli = Cli::try_parse_from(["lightlag", name, "--json", "a", "--help"]);
+            assert!(matches!(cli, Ok(Cli { verb: Verb::Absent { .. } })), "{name}");
+            assert!(ABSENT.contains(name));
+        }
+        assert!(!command().render_help().to_string().contains("transfer"));
+    }
+}
