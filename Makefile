@@ -6,7 +6,7 @@ PROFILE ?= release
 BIN := target/$(PROFILE)/lightlag
 PY := $(VENV)/bin/python
 
-.PHONY: run test quick bench docs fidelity fuzz torture lint install clean help
+.PHONY: run test quick bench docs fidelity fuzz torture lint install release clean help
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t12
@@ -56,15 +56,18 @@ lint: $(VENV)/.ready ## formatting, lints, and licences and sources of the libra
 	else echo "lint: cargo-deny is missing: licences and sources of the libraries are not checked; cargo install --locked cargo-deny"; fi
 
 $(BIN): FORCE
-	@cargo build --quiet --profile $(PROFILE) -p lightlag-cli -p lightlag-daemon -p lightlag-run
+	@cargo build --quiet --profile $(PROFILE) -p lightlag-cli --features lightlag-cli/daemon -p lightlag-daemon -p lightlag-run
 FORCE:
 
 $(VENV)/.ready: pyproject.toml
 	@bash tools/venv.sh
 
-install: ## lightlag, lightlagd, lightlag-run, liblightlag, manual pages and unit under PREFIX (/usr/local), in DESTDIR
-	cargo build --quiet --profile dist -p lightlag-cli -p lightlag-daemon -p lightlag-socket -p lightlag-run
+install: ## lightlag, lightlagd, lightlag-run, liblightlag, manual pages, completions and unit under PREFIX (/usr/local), in DESTDIR
+	cargo build --quiet --profile dist -p lightlag-cli --features lightlag-cli/daemon -p lightlag-daemon -p lightlag-socket -p lightlag-run
 	@DESTDIR=$(DESTDIR) PREFIX=$(or $(PREFIX),/usr/local) bash tools/install.sh target/dist
+
+release: ## packages, wheels, crates and an image in out/release, tried in a bare Debian (an hour; as root; PROFILE: dist)
+	@PROFILE=$(or $(RELEASE_PROFILE),dist) $(PYTHON) tools/release.py
 
 clean: ## remove what was built
 	rm -rf target out $(VENV) .tools
