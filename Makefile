@@ -29,6 +29,7 @@ bench: $(BIN) ## time and memory beside The ONE, PONS, ns-2, ns-3 and ndnd (PROF
 	@$(PYTHON) tools/bench_names.py --binary $(BIN)
 	@$(PYTHON) tools/bench_capture.py --binary $(BIN)
 	@$(PYTHON) tools/bench_emulate.py --binary $(BIN)
+	@$(PYTHON) tools/bench_sweep.py --binary $(BIN)
 	@$(PYTHON) tools/bench_daemon.py --daemon target/$(PROFILE)/lightlagd
 
 fidelity: $(BIN) ## our figures beside those of The ONE (THE_ONE: a copy of it, for the cells with its maps) and ns-2, point by point, names beside ndnd and NDNts, bundles beside dtn7-rs, Hardy and licklider, captures beside tshark and tcptrace, routes beside aiodtnsim

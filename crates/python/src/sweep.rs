@@ -48,8 +48,8 @@ impl Plan {
         Ok(done?.map_err(sweep_error)?.violations)
     }
     /// Does runs, and gives what each measured.
-    fn run(&self, py: Python<'_>, positions: Vec<usize>, judge: bool) -> PyResult<Vec<(usize, Metrics)>> {
-        let one = |position: usize| Ok((position, self.0.measured(position, judge, &CACHE)?));
+    fn run(&self, py: Python<'_>, positions: Vec<usize>, judge: bool) -> PyResult<Vec<(usize, Named)>> {
+        let one = |position: usize| Ok((position, named(self.0.measured(position, judge, &CACHE)?)));
         let all = || positions.into_iter().map(one).collect::<lightlag_scenario::Result<Vec<_>>>();
         py.detach(|| catching(all))?.map_err(scenario_error)
     }
@@ -77,9 +77,9 @@ impl Folder {
         self.open.as_ref().map_or_else(Vec::new, |open| open.missing().to_vec())
     }
     /// Keeps what a run has measured.
-    fn add(&mut self, position: usize, metrics: Metrics) -> PyResult<()> {
+    fn add(&mut self, position: usize, metrics: Named) -> PyResult<()> {
         let Some(open) = &mut self.open else { return Ok(()) };
-        self.plan.get().0.add(open, position, metrics).map_err(sweep_error)
+        self.plan.get().0.add(open, position, from_named(metrics)).map_err(sweep_error)
     }
     /// Writes the tables; gives how many violations the judge found.
     fn finish(&mut self, py: Python<'_>) -> PyResult<u64> {
@@ -90,8 +90,19 @@ impl Folder {
     }
 }
 
+/// Metrics by name.
+type Named = Vec<(String, f64)>;
+
+fn named(metrics: Metrics) -> Named {
+    metrics.into_iter().map(|(name, number)| (name.to_string(), number)).collect()
+}
+
+fn from_named(metrics: Named) -> Metrics {
+    metrics.into_iter().map(|(name, number)| (name.into(), number)).collect()
+}
+
 /// A run of a table: point, seed, values of the scenario, measured numbers.
-type Run = (usize, u64, Vec<(String, String)>, Vec<(String, f64)>);
+type Run = (usize, u64, Vec<(String, String)>, Named);
 
 /// Mean, lower and upper end of its 95% interval, number of runs.
 type Told = (f64, Option<f64>, Option<f64>, usize);
@@ -146,7 +157,7 @@ pub fn compare_runs(
 }
 
 fn results(runs: Vec<Run>) -> Results {
-    let row = |(point, seed, values, metrics)| Row { point, seed, values, metrics };
+    let row = |(point, seed, values, metrics): Run| Row { point, seed, values, metrics: from_named(metrics) };
     Results {
         build: Build::this(),
         scenario: String::new(),

@@ -59,7 +59,7 @@ impl Bound {
         let flow = [("bound", self.bound), ("bound_bytes", self.bound_bytes)];
         let flow = flow.into_iter().filter_map(|(name, share)| Some((name, share?)));
         let all = own.into_iter().chain(flow).chain([("delay_bound", self.delay_bound)]);
-        all.map(|(name, number)| (name.to_owned(), number)).collect()
+        all.map(|(name, number)| (name.into(), number)).collect()
     }
 }
 

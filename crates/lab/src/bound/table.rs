@@ -54,7 +54,7 @@ impl Table {
 
 fn run(row: &Row) -> Value {
     let seed = ("seed".to_owned(), Value::from(row.seed));
-    let metrics = row.metrics.iter().map(|(name, number)| (name.clone(), Value::from(*number)));
+    let metrics = row.metrics.iter().map(|(name, number)| (name.to_string(), Value::from(*number)));
     Value::from([seed].into_iter().chain(metrics).collect::<Map<String, Value>>())
 }
 

@@ -11,6 +11,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::SystemTime;
 
@@ -25,7 +26,10 @@ pub const RESULTS_FILE: &str = "results.parquet";
 pub const SUMMARY_FILE: &str = "summary.json";
 
 /// Named numbers of one run; what is undefined is not a number.
-pub type Metrics = Vec<(String, f64)>;
+pub type Metrics = Vec<(Name, f64)>;
+
+/// The name of a metric; many runs share one.
+pub type Name = Arc<str>;
 
 /// Which program made a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -70,7 +74,7 @@ impl Row {
 
     /// A metric, where the run has it.
     pub fn metric(&self, name: &str) -> Option<f64> {
-        self.metrics.iter().find(|(known, _)| known == name).map(|(_, number)| *number)
+        self.metrics.iter().find(|(known, _)| **known == *name).map(|(_, number)| *number)
     }
 }
 
@@ -125,12 +129,12 @@ impl Results {
 
     /// Names of the scenario's columns, in the order of their first appearance.
     pub fn value_columns(&self) -> Vec<String> {
-        unique(self.rows.iter().flat_map(|row| &row.values).map(|(name, _)| name))
+        unique(self.rows.iter().flat_map(|row| &row.values).map(|(name, _)| name.as_str()))
     }
 
     /// Names of the metrics, in the order of their first appearance.
     pub fn metric_columns(&self) -> Vec<String> {
-        unique(self.rows.iter().flat_map(|row| &row.metrics).map(|(name, _)| name))
+        unique(self.rows.iter().flat_map(|row| &row.metrics).map(|(name, _)| &**name))
     }
 
     /// Every seed that was run, ascending.
@@ -196,12 +200,18 @@ pub fn unfinished(results: &Results) -> Option<String> {
     (missing > 0).then(|| format!("the sweep is not finished: {done} of {} runs are done", done + missing))
 }
 
-fn unique<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
+/// Each name once. Most rows have the names of the row before: the next name is looked for beside the last one first.
+fn unique<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut seen: Vec<String> = Vec::new();
+    let mut next = 0;
     for name in names {
-        if !seen.contains(name) {
-            seen.push(name.clone());
+        if seen.get(next).is_none_or(|known| known != name) {
+            next = seen.iter().position(|known| known == name).unwrap_or(seen.len());
         }
+        if next == seen.len() {
+            seen.push(name.to_owned());
+        }
+        next += 1;
     }
     seen
 }

@@ -139,22 +139,22 @@ fn rows_of(batch: &RecordBatch, values: &[String], metrics: &[String]) -> Result
         .collect())
 }
 
-type Cells<T> = (String, Vec<Option<T>>);
+type Cells<N, T> = (N, Vec<Option<T>>);
 
-fn columns<T>(
+fn columns<N: for<'n> From<&'n str>, T>(
     batch: &RecordBatch,
     names: &[String],
     at: fn(&ArrayRef, usize) -> Result<Option<T>, String>,
-) -> Result<Vec<Cells<T>>, String> {
+) -> Result<Vec<Cells<N, T>>, String> {
     let read = |name: &String| {
         let column = batch.column_by_name(name).ok_or_else(|| format!("it has no column {name}"))?;
         let cells = (0..column.len()).map(|index| at(column, index)).collect::<Result<_, _>>()?;
-        Ok((name.clone(), cells))
+        Ok((N::from(name), cells))
     };
     names.iter().map(read).collect()
 }
 
-fn cells<T: Clone>(columns: &[Cells<T>], index: usize) -> Vec<(String, T)> {
+fn cells<N: Clone, T: Clone>(columns: &[Cells<N, T>], index: usize) -> Vec<(N, T)> {
     columns.iter().filter_map(|(name, cells)| Some((name.clone(), cells[index].clone()?))).collect()
 }
 

@@ -86,8 +86,8 @@ pub struct Outcome {
 impl Outcome {
     /// The figures as a row of results has them, and the number of violations.
     pub fn metrics(&self) -> crate::results::Metrics {
-        let violations = ("violations".to_owned(), self.violations_total as f64);
-        let rows = self.figures.rows().into_iter().map(|(name, value)| (name.to_owned(), value));
+        let violations = ("violations".into(), self.violations_total as f64);
+        let rows = self.figures.rows().into_iter().map(|(name, value)| (name.into(), value));
         rows.chain([violations]).collect()
     }
 }

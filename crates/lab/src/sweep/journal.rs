@@ -3,70 +3,56 @@
 use super::manifest::{Identity, Manifest, Values};
 use super::{Error, Job};
 pub(super) use crate::results::Metrics;
-use crate::results::{Row, replace_file};
+use crate::results::{Name, Row, replace_file};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Name of the journal in a sweep's folder.
 pub const JOURNAL_FILE: &str = "runs.jsonl";
 
-/// A line after the first, which is the [`Identity`]: a finished run. A metric without a value is null.
+/// A line after the first, which is the [`Identity`]: a finished run. A metric without a value, or with an infinite one, is null: neither JSON nor a mean can carry it.
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct Line<N> {
     /// In the plan of its process.
     point: usize,
     values: Values,
     seed: u64,
-    metrics: Vec<(String, Option<f64>)>,
+    metrics: Vec<(N, Option<f64>)>,
 }
 
-impl Line {
-    fn new(point: usize, values: &Values, seed: u64, metrics: &Metrics) -> Self {
-        let metrics =
-            metrics.iter().map(|(name, number)| (name.clone(), Some(*number).filter(|n| n.is_finite())));
+impl<'m> Line<&'m str> {
+    fn new(point: usize, values: &Values, seed: u64, metrics: &'m Metrics) -> Self {
+        let metrics = metrics.iter().map(|(name, number)| (&**name, Some(*number).filter(|n| n.is_finite())));
         Self { point, values: values.clone(), seed, metrics: metrics.collect() }
     }
 }
 
-/// Finished runs by what makes their point, and seed.
-pub(super) type Finished = BTreeMap<(Values, u64), Metrics>;
+/// A finished run.
+pub(super) struct Finished {
+    /// What makes its point.
+    pub values: Values,
+    pub seed: u64,
+    pub metrics: Metrics,
+}
 
 /// The journal, open for appending and locked.
 pub(super) struct Journal {
     file: File,
     path: PathBuf,
-    finished: Finished,
 }
 
 impl Journal {
     /// Opens a journal of a folder, or starts it.
     pub(super) fn open(path: PathBuf, manifest: &Manifest) -> Result<Self, Error> {
         let mut file = lock(&path)?;
-        let bytes = read_all(&mut file, &path)?;
-        let whole = whole_lines(&bytes);
-        let finished = match parse(&bytes[..whole], &path)? {
-            None => {
-                truncate(&mut file, 0, &path)?;
-                append_line(&mut file, &path, &manifest.identity)?;
-                Finished::new()
-            }
-            Some((found, finished)) => {
-                check(&found, &manifest.identity, &path)?;
-                if whole < bytes.len() {
-                    truncate(&mut file, whole as u64, &path)?;
-                }
-                finished
-            }
-        };
-        Ok(Self { file, path, finished })
-    }
-
-    /// The runs that were finished before.
-    pub(super) fn take_finished(&mut self) -> Finished {
-        std::mem::take(&mut self.finished)
+        let whole = parse(&file, &path, manifest, |_| Ok(()))?;
+        truncate(&mut file, whole, &path)?;
+        if whole == 0 {
+            append_line(&mut file, &path, &manifest.identity)?;
+        }
+        Ok(Self { file, path })
     }
 
     /// Adds a finished run.
@@ -75,13 +61,14 @@ impl Journal {
     }
 }
 
-/// The runs in a journal that another process may be writing.
-pub(super) fn finished(path: &Path, manifest: &Manifest) -> Result<Finished, Error> {
-    let bytes = std::fs::read(path).map_err(|reason| disk("read", path, reason))?;
-    match parse(&bytes[..whole_lines(&bytes)], path)? {
-        None => Ok(Finished::new()),
-        Some((found, finished)) => check(&found, &manifest.identity, path).map(|()| finished),
-    }
+/// Gives the runs in a journal that another process may be writing, one by one.
+pub(super) fn read(
+    path: &Path,
+    manifest: &Manifest,
+    each: impl FnMut(Finished) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let file = File::open(path).map_err(|reason| disk("read", path, reason))?;
+    parse(&file, path, manifest, each).map(drop)
 }
 
 /// Writes a journal again, whole or not at all.
@@ -125,33 +112,52 @@ fn is_at(file: &File, path: &Path) -> bool {
     }
 }
 
-fn read_all(file: &mut File, path: &Path) -> Result<Vec<u8>, Error> {
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(|reason| disk("read", path, reason))?;
-    Ok(bytes)
-}
-
-/// Length up to the last line that was written whole: a process may have died inside a line.
-fn whole_lines(bytes: &[u8]) -> usize {
-    bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1)
-}
-
-/// Identity and finished runs; none when not even the header was written.
-fn parse(bytes: &[u8], path: &Path) -> Result<Option<(Identity, Finished)>, Error> {
-    let mut lines = bytes.split_inclusive(|byte| *byte == b'\n').zip(1..);
-    let Some((first, _)) = lines.next() else { return Ok(None) };
-    let header = serde_json::from_slice(first)
-        .map_err(|_| damaged(path, 1, "this is no beginning of a journal", ANOTHER_FOLDER))?;
-    let mut finished = Finished::new();
-    for (text, number) in lines {
-        let line: Line = serde_json::from_slice(text)
-            .map_err(|_| damaged(path, number, "the line is damaged", DELETE_LINE))?;
-        let metrics = line.metrics.into_iter().map(|(name, number)| (name, number.unwrap_or(f64::NAN)));
-        if finished.insert((line.values, line.seed), metrics.collect()).is_some() {
-            return Err(damaged(path, number, "the run is there twice", DELETE_LINE));
+/// Gives the finished runs one by one; returns the length up to the last line that was written whole: a process may have died
+/// inside a line.
+fn parse(
+    file: &File,
+    path: &Path,
+    manifest: &Manifest,
+    mut each: impl FnMut(Finished) -> Result<(), Error>,
+) -> Result<u64, Error> {
+    let (mut reader, mut line, mut names) = (BufReader::new(file), Vec::new(), Names::default());
+    let mut whole = 0;
+    for number in 1.. {
+        line.clear();
+        reader.read_until(b'\n', &mut line).map_err(|reason| disk("read", path, reason))?;
+        if line.last() != Some(&b'\n') {
+            break;
         }
+        if number == 1 {
+            let found = serde_json::from_slice(&line)
+                .map_err(|_| damaged(path, 1, "this is no beginning of a journal", ANOTHER_FOLDER))?;
+            check(&found, &manifest.identity, path)?;
+        } else {
+            let run: Line<String> = serde_json::from_slice(&line)
+                .map_err(|_| damaged(path, number, "the line is damaged", DELETE_LINE))?;
+            each(names.of(run))?;
+        }
+        whole += line.len() as u64;
     }
-    Ok(Some((header, finished)))
+    Ok(whole)
+}
+
+/// The names of the metrics of the run before: they are nearly always those of the next one, which shares them.
+#[derive(Default)]
+struct Names(Vec<Name>);
+
+impl Names {
+    fn of(&mut self, Line { values, seed, metrics, .. }: Line<String>) -> Finished {
+        let known = std::mem::take(&mut self.0);
+        let shared = |(at, (name, number)): (usize, (String, Option<f64>))| {
+            let name =
+                known.get(at).filter(|known| ***known == *name).cloned().unwrap_or_else(|| name.into());
+            (name, number.unwrap_or(f64::NAN))
+        };
+        let metrics: Metrics = metrics.into_iter().enumerate().map(shared).collect();
+        self.0 = metrics.iter().map(|(name, _)| name.clone()).collect();
+        Finished { values, seed, metrics }
+    }
 }
 
 const ANOTHER_FOLDER: &str = "name another folder";
@@ -212,12 +218,5 @@ mod tests {
         assert!(is_at(&second, &path));
         std::fs::remove_file(&path).unwrap();
         assert!(!is_at(&second, &path), "it has no name");
-    }
-
-    #[test]
-    fn a_line_cut_short_is_not_whole() {
-        assert_eq!(whole_lines(b"abc\nde"), 4);
-        assert_eq!(whole_lines(b"abc\n"), 4);
-        assert_eq!(whole_lines(b"abc"), 0);
     }
 }

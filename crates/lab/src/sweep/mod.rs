@@ -13,10 +13,10 @@ mod plan;
 mod shard;
 mod union;
 
-use crate::results::{self, Build, Metrics, Results, Row};
+use crate::results::{self, Build, Metrics, Results};
 use crate::run::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
-use journal::{Finished, Journal};
+use journal::Journal;
 use manifest::{Manifest, Values};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -165,13 +165,12 @@ impl Sweep<'_> {
         check_distinct(self.jobs)?;
         folder::prepare(self.out)?;
         let manifest = Manifest::join(self.out, self.identity, &self.build, self.scenario, self.jobs)?;
-        let mut journal = Journal::open(self.out.join(journal_of(self.shard)), &manifest)?;
-        let own = journal.take_finished();
-        let others = union::read(self.out)?.map_or_else(Vec::new, |found| found.rows);
-        let known: BTreeSet<(&Values, u64)> = others.iter().map(|row| (&row.values, row.seed)).collect();
+        let journal = Journal::open(self.out.join(journal_of(self.shard)), &manifest)?;
+        let done = union::read(self.out)?.map_or_else(Vec::new, |found| found.rows);
+        let known: BTreeSet<(&Values, u64)> = done.iter().map(|row| (&row.values, row.seed)).collect();
         let mine = self.mine().filter(|(_, job)| !known.contains(&(&job.values, job.seed)));
         let missing = mine.map(|(position, _)| position).collect();
-        Ok(Open { manifest, journal, own, missing })
+        Ok(Open { manifest, journal, missing })
     }
 
     /// Writes the tables of what the folder holds, or of this part.
@@ -179,10 +178,10 @@ impl Sweep<'_> {
     /// # Errors
     /// They cannot be written.
     pub fn finish(&self, open: Open) -> Result<Results, Error> {
-        let Open { manifest, journal, own, .. } = open;
+        let Open { manifest, journal, .. } = open;
         drop(journal);
         if self.shard.is_some() {
-            return self.write_part(&manifest, own);
+            return self.write_part(&manifest);
         }
         let results = union::read(self.out)?.expect("the manifest is there");
         results.write(self.out)?;
@@ -225,17 +224,10 @@ impl Sweep<'_> {
     }
 
     /// The table of a part: the runs of its journal.
-    fn write_part(&self, manifest: &Manifest, own: Finished) -> Result<Results, Error> {
-        let numbers = manifest.points();
-        let row = |((values, seed), metrics): ((Values, u64), Metrics)| {
-            let point = numbers.get(&values).copied().unwrap_or_default();
-            Row { point, seed, values, metrics }
-        };
-        let mut rows: Vec<Row> = own.into_iter().map(row).collect();
-        rows.sort_by_key(|row| (row.point, row.seed));
-        let missing = manifest.runs().saturating_sub(rows.len());
-        let part = Results { build: self.build.clone(), scenario: self.scenario.to_owned(), rows, missing };
-        part.write_table(&table_of(&self.out.join(journal_of(self.shard))))?;
+    fn write_part(&self, manifest: &Manifest) -> Result<Results, Error> {
+        let journal = self.out.join(journal_of(self.shard));
+        let part = union::of_journal(&journal, manifest)?;
+        part.write_table(&table_of(&journal))?;
         Ok(part)
     }
 
@@ -251,11 +243,10 @@ impl Sweep<'_> {
     }
 }
 
-/// A folder that a process writes to.
+/// A folder that a process writes to. What is added goes to disk and is not kept in memory.
 pub struct Open {
     manifest: Manifest,
     journal: Journal,
-    own: Finished,
     missing: Vec<usize>,
 }
 
@@ -269,17 +260,8 @@ impl Open {
     /// # Errors
     /// The journal cannot be written.
     pub fn add(&mut self, job: &Job, metrics: Metrics) -> Result<(), Error> {
-        let metrics = defined(metrics);
-        self.journal.append(job, &metrics)?;
-        self.own.insert((job.values.clone(), job.seed), metrics);
-        Ok(())
+        self.journal.append(job, &metrics)
     }
-}
-
-/// An infinite ratio is as undefined as 0/0: neither JSON nor a mean can carry it.
-fn defined(metrics: Metrics) -> Metrics {
-    let clean = |number: f64| if number.is_finite() { number } else { f64::NAN };
-    metrics.into_iter().map(|(name, number)| (name, clean(number))).collect()
 }
 
 fn check_distinct(jobs: &[Job]) -> Result<(), Error> {

@@ -1,10 +1,10 @@
 //! A sweep's folder as one table: the union of what all its processes have run.
 
-use super::journal::{self, Metrics};
+use super::journal::{self, Finished, Metrics};
 use super::manifest::{Manifest, Values};
 use super::shard::{is_journal, is_table, table_of};
 use super::{Error, MANIFEST_FILE};
-use crate::results::{self, RESULTS_FILE, Results, Row, write_summary};
+use crate::results::{self, Name, RESULTS_FILE, Results, Row, write_summary};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::io;
@@ -15,7 +15,9 @@ use std::time::SystemTime;
 struct Union<'m> {
     manifest: &'m Manifest,
     numbers: BTreeMap<&'m Values, usize>,
-    runs: BTreeMap<(usize, u64), (Row, PathBuf)>,
+    /// The files that were read, the last one is being read.
+    files: Vec<PathBuf>,
+    runs: BTreeMap<(usize, u64), (Row, usize)>,
 }
 
 /// Reads all that is finished in a folder. `None`: it is not one of [`super::Sweep`], or an old one with a table alone.
@@ -27,7 +29,7 @@ pub fn read(folder: &Path) -> Result<Option<Results>, Error> {
 }
 
 fn of_plan(folder: &Path, manifest: &Manifest) -> Result<Results, Error> {
-    let mut union = Union { manifest, numbers: manifest.points(), runs: BTreeMap::new() };
+    let mut union = Union::of(manifest);
     let (journals, tables) = (files(folder, is_journal)?, files(folder, is_table)?);
     for path in &journals {
         match newer_table(path) {
@@ -39,6 +41,13 @@ fn of_plan(folder: &Path, manifest: &Manifest) -> Result<Results, Error> {
     for table in tables.iter().filter(alone) {
         union.add_table(table)?;
     }
+    Ok(union.results())
+}
+
+/// The runs of one journal.
+pub(super) fn of_journal(path: &Path, manifest: &Manifest) -> Result<Results, Error> {
+    let mut union = Union::of(manifest);
+    union.add_journal(path)?;
     Ok(union.results())
 }
 
@@ -91,7 +100,10 @@ fn newer_table(journal: &Path) -> Option<PathBuf> {
     (changed(&table)? > changed(journal)?).then_some(table)
 }
 
-impl Union<'_> {
+impl<'m> Union<'m> {
+    fn of(manifest: &'m Manifest) -> Self {
+        Self { manifest, numbers: manifest.points(), files: Vec::new(), runs: BTreeMap::new() }
+    }
     fn add_table(&mut self, path: &Path) -> Result<(), Error> {
         let table = Results::read_table(path)?;
         if table.build != self.manifest.build() {
@@ -100,29 +112,40 @@ impl Union<'_> {
             let wanted = format!("version {} ({})", build.version, build.commit);
             return Err(Error::OtherSweep { path: path.to_path_buf(), found, wanted });
         }
-        table.rows.into_iter().try_for_each(|row| self.add(row, path))
+        self.files.push(path.to_path_buf());
+        table.rows.into_iter().try_for_each(|row| self.add(row))
     }
     fn add_journal(&mut self, path: &Path) -> Result<(), Error> {
-        let runs = journal::finished(path, self.manifest)?;
-        runs.into_iter()
-            .try_for_each(|((values, seed), metrics)| self.add(Row { point: 0, seed, values, metrics }, path))
+        self.files.push(path.to_path_buf());
+        journal::read(path, self.manifest, |Finished { values, seed, metrics }| {
+            self.add(Row { point: 0, seed, values, metrics })
+        })
     }
-    fn add(&mut self, row: Row, path: &Path) -> Result<(), Error> {
+    fn add(&mut self, row: Row) -> Result<(), Error> {
+        let file = self.files.len() - 1;
         let Some(&point) = self.numbers.get(&row.values) else {
             return Err(Error::Damaged {
-                path: path.to_path_buf(),
+                path: self.files[file].clone(),
                 line: 1,
                 reason: format!("it has a run of a point that was not planned ({})", shown(&row.values)),
                 right: "name another folder",
             });
         };
         match self.runs.entry((point, row.seed)) {
-            Entry::Vacant(entry) => drop(entry.insert((Row { point, ..row }, path.to_path_buf()))),
+            Entry::Vacant(entry) => drop(entry.insert((Row { point, ..row }, file))),
+            Entry::Occupied(known) if known.get().1 == file => {
+                return Err(Error::Damaged {
+                    path: self.files[file].clone(),
+                    line: 1,
+                    reason: format!("a run is there twice ({}, seed {})", shown(&row.values), row.seed),
+                    right: "delete one of its lines",
+                });
+            }
             Entry::Occupied(known) if agree(&known.get().0.metrics, &row.metrics) => {}
             Entry::Occupied(known) => {
                 return Err(Error::Disagree {
-                    first: known.get().1.clone(),
-                    second: path.to_path_buf(),
+                    first: self.files[known.get().1].clone(),
+                    second: self.files[file].clone(),
                     run: format!("{}, seed {}", shown(&row.values), row.seed),
                 });
             }
@@ -147,7 +170,7 @@ fn shown(values: &Values) -> String {
 
 /// To the bit; what has no value is the same everywhere. A table has no trace of a figure that a run does not have.
 fn agree(one: &Metrics, other: &Metrics) -> bool {
-    let bits = |metrics: &Metrics| -> BTreeMap<String, u64> {
+    let bits = |metrics: &Metrics| -> BTreeMap<Name, u64> {
         let has_value = metrics.iter().filter(|(_, number)| number.is_finite());
         has_value.map(|(name, number)| (name.clone(), number.to_bits())).collect()
     };

@@ -28,7 +28,8 @@ fn paid(trace: &str, router: &str, buffer: &str) -> f64 {
     let scenario = file.points().unwrap().list.remove(0).scenario;
     let outcome = run(&scenario, Seed::Own, &ContactsCache::default(), &Options::default()).unwrap();
     let metrics = outcome.metrics();
-    let of = |name: &str| metrics.iter().find(|(known, _)| known == name).map(|(_, value)| *value).unwrap();
+    let of =
+        |name: &str| metrics.iter().find(|(known, _)| **known == *name).map(|(_, value)| *value).unwrap();
     assert!(of("delivered") > 0.0, "{router}, {buffer}");
     of("bytes_per_delivered_byte")
 }

@@ -107,7 +107,7 @@ fn row(names: (&str, &str), seed: u64, seen: &Seen) -> Row {
         ("timing_error_p99_us", seen.late_us),
         ("violations", f64::from(u8::from(seen.wrong_at.is_some()))),
     ];
-    let metrics = metrics.map(|(name, value)| (name.to_owned(), value)).to_vec();
+    let metrics = metrics.map(|(name, value)| (name.into(), value)).to_vec();
     Row { point: usize::MAX, seed, values: values.to_vec(), metrics }
 }
 

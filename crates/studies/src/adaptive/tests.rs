@@ -12,7 +12,7 @@ fn packets(curve: &Curve, variant: &str) -> f64 {
     let scenario = only(&scenario(SHORT, link.into_iter().chain(sets(variant))).unwrap()).unwrap();
     let outcome = run(&scenario, Seed::Number(1), &ContactsCache::default(), &Options::default()).unwrap();
     assert_eq!(outcome.violations_total, 0, "{:?}", outcome.violations);
-    let bytes = outcome.metrics().into_iter().find(|metric| metric.0 == "delivered_bytes").unwrap();
+    let bytes = outcome.metrics().into_iter().find(|metric| *metric.0 == *"delivered_bytes").unwrap();
     bytes.1 / 1024.0
 }
 

@@ -22,7 +22,7 @@ pub fn metrics(outcome: &Outcome) -> Metrics {
 /// What a capture shows of the connection that is looked at: the first, as the traffic beside begins later.
 pub fn of_capture(analysed: &Analysed) -> Metrics {
     let halves = analysed.flows.first().map(|flow| of_half(&flow.out));
-    halves.into_iter().flatten().map(|(name, value)| (name.to_owned(), value)).collect()
+    halves.into_iter().flatten().map(|(name, value)| (name.into(), value)).collect()
 }
 
 fn of_half(half: &HalfFigures) -> [(&'static str, f64); 10] {

@@ -8,7 +8,7 @@ use super::variants::{CCID2, CCID3, PAIRS, Variant};
 use crate::shared::points::{only, scenario};
 use crate::shared::runs::{FIGURE, VARIANT};
 use lightlag_capture::analysis::Analysed;
-use lightlag_lab::results::Row;
+use lightlag_lab::results::{Metrics, Row};
 use lightlag_protocols::link::{Counts, LinkSpec};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
@@ -98,12 +98,12 @@ fn connection(variant: Variant, seed: u64) -> Result<Connection, String> {
 
 fn row(variant: Variant, seed: u64, seen: &Seen) -> Row {
     let named = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
-    let mut metrics: Vec<(String, f64)> = [
+    let mut metrics: Metrics = [
         ("goodput_of_one", seen.goodput_bit_per_s),
         ("packets_dropped", seen.counts.dropped as f64),
         ("packets_lost", seen.counts.lost as f64),
     ]
-    .map(|(name, value)| (name.to_owned(), value))
+    .map(|(name, value)| (name.into(), value))
     .to_vec();
     metrics.extend(seen::of_capture(&seen.analysed));
     let values = [(FIGURE, SOCKETS), (VARIANT, variant.name)].map(named).to_vec();

@@ -43,7 +43,7 @@ fn connection_of(variant: variants::Variant, figure: &str, seed: u64) -> impl Fn
     let outcome =
         lightlag_lab::run::run(&point.scenario, seed, &Default::default(), &options).expect("it runs");
     let metrics = seen::metrics(&outcome);
-    move |name| metrics.iter().find(|metric| metric.0 == name).map_or(f64::NAN, |metric| metric.1)
+    move |name| metrics.iter().find(|metric| *metric.0 == *name).map_or(f64::NAN, |metric| metric.1)
 }
 
 #[test]

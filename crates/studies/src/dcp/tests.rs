@@ -31,7 +31,7 @@ fn a_row_of_the_table_has_what_both_consumers_got() {
     let metrics = (STUDY.metrics)(&outcome);
     for consumer in ["one", "two"] {
         for (name, _) in OF_CONSUMERS {
-            assert!(metrics.iter().any(|metric| metric.0 == format!("{name}_of_{consumer}")), "{name}");
+            assert!(metrics.iter().any(|metric| *metric.0 == *format!("{name}_of_{consumer}")), "{name}");
         }
     }
 }

@@ -166,7 +166,7 @@ pub fn metrics_of<'a>(
 ) -> Metrics {
     let mut metrics = outcome.metrics();
     for (name, part, figure) in parts {
-        metrics.extend(outcome.figures.of_part(part, figure).map(|value| (name, value)));
+        metrics.extend(outcome.figures.of_part(part, figure).map(|value| (name.into(), value)));
     }
     metrics
 }

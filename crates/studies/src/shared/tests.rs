@@ -86,7 +86,7 @@ pub(crate) fn made_up(study: &Study, quick: bool) -> Results {
     }
     let row = |job: Job| {
         let number = 1.0 + (job.point.wrapping_mul(37).wrapping_add(job.seed as usize * 11) % 97) as f64;
-        let metrics = metrics(study).iter().map(|name| ((*name).to_owned(), number / 100.0)).collect();
+        let metrics = metrics(study).iter().map(|name| ((*name).into(), number / 100.0)).collect();
         Row { point: job.point, seed: job.seed, values: job.values, metrics }
     };
     results(jobs.into_iter().map(row).collect())

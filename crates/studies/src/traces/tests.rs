@@ -62,7 +62,7 @@ fn made_up(ours: f64, other: f64, planned: f64) -> Vec<Row> {
             point: usize::from(role == Role::Other),
             seed,
             values: columns.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
-            metrics: metrics.map(|(name, value)| (name.to_owned(), value)).to_vec(),
+            metrics: metrics.map(|(name, value)| (name.into(), value)).to_vec(),
         }
     };
     let both = [(MECHANISM, Role::Ours, ours), ("none", Role::Other, other)];

@@ -104,7 +104,7 @@ fn rows(point: usize, cell: [&str; 5], treatment: &str, role: Role, seeds: &[Num
             ("control_bytes", 7.0),
             ("delivered_bytes", 100.0),
         ];
-        let metrics = metrics.map(|(name, number)| (name.to_owned(), number)).to_vec();
+        let metrics = metrics.map(|(name, number)| (name.into(), number)).to_vec();
         Row { point, seed, values: values.clone(), metrics }
     };
     (1..).zip(seeds.iter().copied()).map(row).collect()
@@ -201,7 +201,7 @@ fn one_seed_alone_says_nothing() {
 fn where_nothing_is_delivered_bytes_per_byte_are_not_compared() {
     let cell = cell_of(PAPER, HEAVY);
     let mut all = rows(0, cell, MECHANISM, Role::Ours, &[[0.0, 1000.0, 100.0]]);
-    all[0].metrics.retain(|(name, _)| name != "delivered_bytes");
+    all[0].metrics.retain(|(name, _)| **name != *"delivered_bytes");
     all[0].metrics.push(("delivered_bytes".into(), 0.0));
     all.extend(rows(1, cell, "none", Role::Other, &[[0.9, 10.0, 100.0]]));
     assert!(standings(&results(all))[0].by(Measure::Bytes).is_none());
@@ -267,7 +267,7 @@ fn where_the_best_other_is_at_the_bound_or_nothing_is_ever_dropped_there_is_noth
         all.extend(rows(1, cell, "none", Role::Other, &seeds(0.5)));
         all.extend(rows(2, cell, "unlimited", Role::Unlimited, &seeds(unlimited)));
         let mut of_all = rows(3, [PAPER, "on Earth", "streets", "", HEAVY], "", Role::Bound, &seeds(0.0));
-        of_all.iter_mut().for_each(|row| row.metrics = vec![("bound".to_owned(), bound)]);
+        of_all.iter_mut().for_each(|row| row.metrics = vec![("bound".into(), bound)]);
         all.extend(of_all);
         let results = results(all);
         let told = claims::evaluate(&standings(&results));

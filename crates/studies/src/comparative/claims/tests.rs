@@ -126,7 +126,7 @@ fn rows(world: fn(&At) -> Gives, shift: f64, seeds: u64, propagation: &str) -> V
                 point,
                 seed,
                 values: values(at, propagation),
-                metrics: metrics.map(|(name, number)| (name.to_string(), number)).to_vec(),
+                metrics: metrics.map(|(name, number)| (name.into(), number)).to_vec(),
             });
         }
     }
