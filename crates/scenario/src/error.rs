@@ -87,9 +87,14 @@ impl Error {
     }
     /// One error that holds all of these, sorted by place, without duplicates; `None` without errors.
     pub fn all(errors: impl IntoIterator<Item = Self>) -> Option<Self> {
-        let mut all = errors.into_iter().collect::<BTreeSet<_>>().into_iter();
+        let mut all = errors.into_iter().flat_map(Self::each).collect::<BTreeSet<_>>().into_iter();
         let first = all.next()?;
         Some(Self { more: all.collect(), ..first })
+    }
+    /// This error alone, then each of the further ones.
+    pub fn each(mut self) -> impl Iterator<Item = Self> {
+        let more = std::mem::take(&mut self.more);
+        std::iter::once(self).chain(more)
     }
     /// What is wrong with a value that stands there.
     pub fn at(place: &Place, wrong: Wrong) -> Self {

@@ -178,6 +178,7 @@ impl ScenarioFile {
             let name = path.display().to_string();
             let place = Place::File(name.as_str().into());
             texts.push((name.clone(), path, files::read_within(path, &place, TEXT_BYTES_MAX as u64 + 1)?));
+            check_capture(&name, &texts[texts.len() - 1].2)?;
             check_text(&name, &texts[texts.len() - 1].2)?;
         }
         let Some((name, path, bytes)) = texts.first() else {
@@ -219,7 +220,8 @@ impl ScenarioFile {
     /// A syntax error.
     pub fn from_toml(file: &str, text: &str, folder: PathBuf, catalogue: Arc<Catalogue>) -> Result<Self> {
         check_text(file, text.as_bytes())?;
-        let tree = tree::parse(file, text)?;
+        let tree =
+            tree::parse(file, text).map_err(|syntax| with_other_errors(syntax, file, text, &catalogue))?;
         let stem = Path::new(file).file_stem().map_or("scenario".into(), |stem| stem.to_string_lossy());
         // A name relative to the folder comes before one relative to where the program was started.
         let folders = vec![folder, PathBuf::from(".")];
@@ -303,7 +305,8 @@ impl ScenarioFile {
             Content::Toml { tree, name, folders } => self.toml_points(tree, name, folders).map_err(|first| {
                 // A reader may have other words for the same value.
                 let shown = toml_file::errors(tree, &self.catalogue);
-                let others = shown.into_iter().filter(|error| error.place != first.place);
+                let known: Vec<Place> = first.clone().each().map(|error| error.place).collect();
+                let others = shown.into_iter().filter(|error| !known.contains(&error.place));
                 Error::all([first.clone()].into_iter().chain(others)).unwrap_or(first)
             }),
             Content::TheOne(layers) => {
@@ -399,6 +402,39 @@ fn folder(path: &Path) -> PathBuf {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
         _ => PathBuf::from("."),
     }
+}
+
+/// Errors of syntax, and what else is wrong. Nothing is said of lines between a broken one and the next header of a table, which
+/// may belong to another table than they seem to.
+fn with_other_errors(syntax: Error, file: &str, text: &str, catalogue: &Catalogue) -> Error {
+    let Some(tree) = tree::recovered(file, text) else { return syntax };
+    let line = |error: &Error| if let Place::Line(_, line) = error.place { line } else { 0 };
+    let broken: Vec<u32> = syntax.clone().each().map(|error| line(&error)).collect();
+    let headers = (1_u32..).zip(text.lines()).filter(|(_, text)| text.starts_with('['));
+    let headers: Vec<u32> = headers.map(|(number, _)| number).collect();
+    let is_clear = |error: &Error| {
+        let at = line(error);
+        let mut before = broken.iter().filter(|broken| **broken <= at);
+        before.all(|broken| headers.iter().any(|header| broken < header && *header <= at))
+    };
+    let others = toml_file::errors(&tree, catalogue).into_iter().filter(is_clear);
+    Error::all(std::iter::once(syntax.clone()).chain(others)).unwrap_or(syntax)
+}
+
+/// Refuses a capture of packets, which begins with one of these numbers.
+fn check_capture(file: &str, bytes: &[u8]) -> Result<()> {
+    const BEGINNINGS: [[u8; 4]; 5] = [
+        [0x0a, 0x0d, 0x0d, 0x0a],
+        [0xd4, 0xc3, 0xb2, 0xa1],
+        [0xa1, 0xb2, 0xc3, 0xd4],
+        [0x4d, 0x3c, 0xb2, 0xa1],
+        [0xa1, 0xb2, 0x3c, 0x4d],
+    ];
+    if !BEGINNINGS.iter().any(|beginning| bytes.starts_with(beginning)) {
+        return Ok(());
+    }
+    let right = "`lightlag capture` analyses it; name a scenario, or a trace in .parquet or .jsonl";
+    Place::File(file.into()).refuse("it is a capture of packets", right)
 }
 
 /// Refuses a text that is longer than any scenario.

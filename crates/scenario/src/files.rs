@@ -3,8 +3,9 @@
 use super::error::{Error, Place, Result, Wrong, quoted};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// No input file is larger; a larger one is more likely a mistake than a scenario.
@@ -72,14 +73,88 @@ pub fn read_within(path: &Path, place: &Place, most: u64) -> Result<Vec<u8>> {
             "name a file that can be read",
         )
     };
-    let (mut bytes, file) = (Vec::new(), open(path).map_err(failed)?);
+    let (mut bytes, file) = (Vec::new(), reader(path).map_err(failed)?);
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz")) {
         flate2::read::MultiGzDecoder::new(file).take(most).read_to_end(&mut bytes)
     } else {
         file.take(most).read_to_end(&mut bytes)
     }
     .map_err(failed)?;
+    with_line_feeds(&mut bytes);
     Ok(bytes)
+}
+
+/// Ends lines of text as everybody does, where they end as on old Macs: by a carriage return alone.
+fn with_line_feeds(bytes: &mut [u8]) {
+    let has = |end: u8, bytes: &[u8]| bytes.contains(&end);
+    if !has(b'\n', bytes) && has(b'\r', bytes) && std::str::from_utf8(bytes).is_ok() {
+        bytes.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
+    }
+}
+
+/// A file to read to its end. Pipes, devices and what the kernel makes up may be silent for ever: they are read with
+/// [`Patient`].
+fn reader(path: &Path) -> std::io::Result<Box<dyn Read>> {
+    let file = open(path)?;
+    let known = file.metadata()?;
+    // Files of the kernel have no length.
+    if known.is_file() && known.len() > 0 {
+        return Ok(Box::new(file));
+    }
+    Ok(Box::new(Patient::new(file, SILENCE)))
+}
+
+/// The longest time that a pipe or a device may be silent.
+const SILENCE: std::time::Duration = std::time::Duration::from_secs(30);
+
+/// A reader that fails once the other side has been silent for too long. The thread that reads stays behind until the
+/// process ends, as reading cannot be interrupted.
+struct Patient {
+    chunks: Receiver<std::io::Result<Vec<u8>>>,
+    chunk: Cursor<Vec<u8>>,
+    silence: std::time::Duration,
+}
+
+impl Patient {
+    fn new(mut from: impl Read + Send + 'static, silence: std::time::Duration) -> Self {
+        const CHUNK: usize = 1 << 16;
+        let (to, chunks) = sync_channel(4);
+        std::thread::spawn(move || {
+            loop {
+                let mut chunk = vec![0; CHUNK];
+                let read = from.read(&mut chunk);
+                let ends = !matches!(&read, Ok(1..));
+                let sent = match read {
+                    Ok(0) => break,
+                    Ok(length) => {
+                        chunk.truncate(length);
+                        to.send(Ok(chunk))
+                    }
+                    Err(error) => to.send(Err(error)),
+                };
+                if ends || sent.is_err() {
+                    break;
+                }
+            }
+        });
+        Self { chunks, chunk: Cursor::default(), silence }
+    }
+}
+
+impl Read for Patient {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        if self.chunk.position() == self.chunk.get_ref().len() as u64 {
+            self.chunk = match self.chunks.recv_timeout(self.silence) {
+                Ok(chunk) => Cursor::new(chunk?),
+                Err(RecvTimeoutError::Disconnected) => return Ok(0),
+                Err(RecvTimeoutError::Timeout) => {
+                    let what = format!("no data came within {} s", self.silence.as_secs_f64());
+                    return Err(std::io::Error::new(std::io::ErrorKind::TimedOut, what));
+                }
+            };
+        }
+        self.chunk.read(into)
+    }
 }
 
 /// Opens a file to read. A named pipe must have a writer within 10 s.
@@ -202,6 +277,39 @@ mod tests {
         assert!(read(&path, &place).unwrap_err().what.ends_with("is larger than 256 MiB"));
         std::fs::write(&path, "0 1 2\n").unwrap();
         assert!(read(&path, &place).unwrap_err().what.contains("cannot read"));
+    }
+
+    #[test]
+    fn a_pipe_is_read_to_its_end_and_a_silent_one_is_given_up() {
+        use std::io::Write;
+        let wait = std::time::Duration::from_millis(50);
+        let (from, mut to) = std::io::pipe().unwrap();
+        to.write_all(b"0 1 2\n").unwrap();
+        let mut bytes = [0; 9];
+        let mut patient = Patient::new(from, wait);
+        assert_eq!(patient.read(&mut bytes).unwrap(), 6);
+        assert_eq!(patient.read(&mut bytes).unwrap_err().to_string(), "no data came within 0.05 s");
+        let (from, mut to) = std::io::pipe().unwrap();
+        let all = vec![7; 200_000];
+        let written = all.clone();
+        let writer = std::thread::spawn(move || to.write_all(&written).unwrap());
+        let mut read = Vec::new();
+        Patient::new(from, wait * 100).read_to_end(&mut read).unwrap();
+        writer.join().unwrap();
+        assert_eq!(read, all);
+    }
+
+    #[test]
+    fn lines_that_end_as_on_old_macs_are_lines() {
+        let read = |text: &[u8]| {
+            let mut bytes = text.to_vec();
+            with_line_feeds(&mut bytes);
+            bytes
+        };
+        assert_eq!(read(b"1 2\r3 4\r"), b"1 2\n3 4\n");
+        for other in [&b"1 2\r\n3 4"[..], b"\xff\r", b"", b"1 2"] {
+            assert_eq!(read(other), other);
+        }
     }
 
     #[test]

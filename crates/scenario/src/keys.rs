@@ -240,6 +240,7 @@ keys! {
         origin: FREE, "Instant of the file at which the run starts, such as `2008-02-02 07:00:00`, or `first`: that of the first contact.";
         columns: FREE, "Columns of a trace, `-` for one that is not read: `a b start end`, `a b start duration`, `time a b`, `time node x y`, `node date time lat lon`. Default: those that a header names.";
         unit: TIME, "Unit of the instants of a trace. Default: 1 s.";
+        duration_unit: TIME, "Unit of the durations of a trace. Default: `unit`.";
         sighting: TIME, "How long a sighting without a duration lasts. Default: the scan interval that the trace shows.";
         ids: FREE, "Devices of a trace in the order of the nodes, or `all`: all of the file, sorted.";
         range: length("10 m"), "Range at which positions of a trace make a contact.";

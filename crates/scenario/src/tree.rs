@@ -100,6 +100,13 @@ pub fn parse(file: &str, text: &str) -> Result<Node> {
     }
 }
 
+/// What can be read of a document with syntax errors; `None` where that is nothing.
+pub fn recovered(file: &str, text: &str) -> Option<Node> {
+    let reader = Reader::new(file, text);
+    let (document, _) = DeTable::parse_recoverable(text);
+    Some(Node { place: reader.place(0), value: Value::Table(reader.table(document.get_ref()).ok()?) })
+}
+
 /// Reads the value of `--set key=text`: TOML where it is TOML, else a bare string.
 pub fn parse_argument(key: &str, text: &str) -> Node {
     let place = Place::Set(key.into());

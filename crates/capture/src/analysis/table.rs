@@ -11,7 +11,7 @@ use super::tcp_header::Segment;
 use lightlag_protocols::wire::dccp::{Malformed, Packet};
 use lightlag_protocols::wire::{ltp, tcpcl, udpdtn};
 use std::collections::HashMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// Flows that are kept.
 pub const FLOWS_MAX: usize = 20_000;
@@ -61,6 +61,8 @@ pub enum Filter {
     Address(u128),
     /// One end has this port.
     Port(u16),
+    /// One end has this address and this port.
+    Endpoint(Endpoint),
     /// It speaks this.
     Protocol(Protocol),
 }
@@ -70,6 +72,7 @@ impl Filter {
         match self {
             Self::Address(address) => ends.iter().any(|end| end.address == *address),
             Self::Port(port) => ends.iter().any(|end| end.port == *port),
+            Self::Endpoint(wanted) => ends.contains(wanted),
             Self::Protocol(wanted) => *wanted == protocol,
         }
     }
@@ -87,7 +90,7 @@ impl Filter {
 
 impl std::str::FromStr for Filter {
     type Err = String;
-    /// An address, a port, or the name of a protocol.
+    /// An address, a port, both, or the name of a protocol.
     fn from_str(text: &str) -> Result<Self, String> {
         if let Ok(port) = text.parse() {
             return Ok(Self::Port(port));
@@ -95,10 +98,19 @@ impl std::str::FromStr for Filter {
         if let Ok(address) = text.parse::<IpAddr>() {
             return Ok(Self::Address(layers::number(address)));
         }
+        if let Ok(both) = text.parse::<SocketAddr>() {
+            let address = layers::number(both.ip());
+            return Ok(Self::Endpoint(Endpoint { address, port: both.port() }));
+        }
         let named = Protocol::ALL.iter().copied().find(|known| known.name().eq_ignore_ascii_case(text));
         let lower = |known: &Protocol| known.name().to_ascii_lowercase();
         let names = || Protocol::ALL.iter().map(lower).collect::<Vec<_>>().join(", ");
-        named.map(Self::Protocol).ok_or_else(|| format!("write an address, a port, or one of {}", names()))
+        named.map(Self::Protocol).ok_or_else(|| {
+            format!(
+                "write an address, a port, ADDRESS:PORT, as 10.0.0.1:80 or [fd77::1]:80, or one of {}",
+                names()
+            )
+        })
     }
 }
 

@@ -40,6 +40,19 @@ fn filters_that_nothing_passes_are_told() {
     assert_eq!(place.run(&["capture", "a.pcap", "--filter", "tcp"]).stderr, b"");
 }
 
+#[test]
+fn a_filter_may_be_an_address_with_a_port() {
+    let place = Place::new();
+    place.write("a.pcap", capture());
+    for (filter, flows) in [("10.0.0.2:80", 1), ("10.0.0.1:20000", 1), ("10.0.0.1:80", 0)] {
+        let json = place.good(&["capture", "a.pcap", "--filter", filter, "--json"]);
+        let output: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+        assert_eq!(output["flows"].as_array().map(Vec::len), Some(flows), "{filter}");
+    }
+    let line = place.refused(&["capture", "a.pcap", "--filter", "10.0.0.1:http"]);
+    assert!(line.contains("ADDRESS:PORT, as 10.0.0.1:80 or [fd77::1]:80"), "{line}");
+}
+
 /// A Request of DCCP in UDP.
 fn dccp_in_udp() -> Vec<u8> {
     let mut file = capture()[..24].to_vec();
@@ -142,7 +155,7 @@ fn what_cannot_be_read_is_refused_in_one_line() {
     for (words, what) in [
         (&["capture", "text.pcap"][..], "text.pcap is no capture"),
         (&["capture", "missing.pcap"], "missing.pcap cannot be read"),
-        (&["capture", "a.pcap", "--filter", "tpc"], "write an address, a port, or one of tcp"),
+        (&["capture", "a.pcap", "--filter", "tpc"], "write an address, a port, ADDRESS:PORT, as"),
         (&["capture", "a.pcap", "--pause", "0 s"], "--pause"),
         (&["capture", "a.pcap", "--to-tcp", "a.pcap/b.pcap"], "cannot write a.pcap/b.pcap"),
     ] {

@@ -56,6 +56,8 @@ pub struct Format {
     pub recorded: Recorded,
     /// The instants of the file are multiples of this.
     pub unit: Duration,
+    /// Durations in the file are multiples of this.
+    pub duration_unit: Duration,
     /// Lines at the start of each file that are not read.
     pub skipped_lines: u32,
     /// The column of each name.
@@ -96,7 +98,15 @@ impl Format {
             return Err(Wrong::new(format!("the columns {} are not complete", quoted(given)), right()));
         }
         let least = at.values().max().map_or(0, |last| last + 1);
-        Ok(Self { recorded, unit, skipped_lines: 0, at, least, is_given: columns.is_some() })
+        Ok(Self {
+            recorded,
+            unit,
+            duration_unit: unit,
+            skipped_lines: 0,
+            at,
+            least,
+            is_given: columns.is_some(),
+        })
     }
     /// As the header of a file names its columns, unless the scenario does.
     pub(super) fn of_header(&self, header: &[&str]) -> Option<Self> {
@@ -118,14 +128,20 @@ impl Format {
         let least = at.values().max().map_or(0, |last| last + 1);
         are_complete(self.recorded, &at).then(|| Self { at, least, ..self.clone() })
     }
-    /// Whether a line is a header: one whose time is a word or, of positions, the six numbers that The ONE's
-    /// `ExternalMovement` begins with.
+    /// Whether a line is a header: one whose time is a word and that has no number or, of positions, the six numbers that
+    /// The ONE's `ExternalMovement` begins with.
     pub(super) fn is_header(&self, row: &[&str]) -> bool {
         if self.recorded == Recorded::Positions && row.len() == 6 && self.least == 4 {
             return true;
         }
         let time = self.column(self.recorded.when()).and_then(|at| row.get(at));
-        row.len() >= self.least && time.is_some_and(|time| time.starts_with(char::is_alphabetic))
+        let is_word = time.is_some_and(|time| time.starts_with(char::is_alphabetic));
+        // "nan" and "inf" are numbers, though of no time.
+        row.len() >= self.least && is_word && row.iter().all(|cell| cell.parse::<f64>().is_err())
+    }
+    /// Whether lines may have a duration: the scenario names such a column, or leaves the columns to the header.
+    pub fn may_have_duration(&self) -> bool {
+        self.at.contains_key("duration") || (!self.is_given && self.recorded == Recorded::Intervals)
     }
     /// Whether positions are degrees of latitude and longitude.
     pub fn is_geographic(&self) -> bool {

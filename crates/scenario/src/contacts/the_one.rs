@@ -132,7 +132,9 @@ fn event(line: &Line, action: &str, rest: &[&str]) -> Result<EventKind> {
 /// A host's address: the digits at the end of its name.
 fn address(line: &Line, word: &str) -> Result<u32> {
     let digits = word.trim_start_matches(|c: char| !c.is_ascii_digit());
-    digits.parse().ok().filter(|_| !digits.is_empty()).ok_or_else(|| {
+    // A name may have a hyphen; a sign before the number is no name.
+    let is_host = !digits.is_empty() && !word.starts_with(['-', '+']);
+    digits.parse().ok().filter(|_| is_host).ok_or_else(|| {
         line.wrong(format!("{} is no host", quoted(word)), "a host is an address such as 12 or n12")
     })
 }
@@ -305,7 +307,16 @@ mod tests {
             told("2 CONN 0 1 up\n1 CONN 0 1 down"),
             "f:2: the event is earlier than the one before it; sort the lines by time"
         );
-        for bad in ["1", "1 X 2 3", "1 C M 0 1", "1 C M 0 1 -5", "1 C M a b 5", "x CONN 0 1 up", "1 CONN 0"] {
+        for bad in [
+            "1",
+            "1 X 2 3",
+            "1 C M 0 1",
+            "1 C M 0 1 -5",
+            "1 C M a b 5",
+            "x CONN 0 1 up",
+            "1 CONN 0",
+            "1 CONN -1 0 up",
+        ] {
             assert!(told(bad).starts_with("f:1: "), "{bad}");
         }
         let itself = the_one_events("f", b"1 CONN 3 3 up").unwrap();

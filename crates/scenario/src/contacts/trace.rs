@@ -327,7 +327,7 @@ impl<'a> Reader<'a, '_> {
         let end = match (columns.end, columns.duration) {
             (Some(end), _) => self.when(line, row, end)?,
             (_, Some(lasts)) => {
-                start + (instant(row[lasts], self.format.unit, || self.place(line))? - Instant::ZERO)
+                start + (instant(row[lasts], self.format.duration_unit, || self.place(line))? - Instant::ZERO)
             }
             _ => start,
         };

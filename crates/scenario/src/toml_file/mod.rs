@@ -187,17 +187,19 @@ fn bundles(
     context: &Context,
 ) -> Result<std::result::Result<BundleNetwork, Error>> {
     let duration = head.duration;
-    let world::Behaviour { rules, movement, failures, positions_every } = world::world(root)?;
-    let groups = match nodes::groups(root, context)? {
+    let (behaviour, groups) = both(world::world(root), nodes::groups(root, context))?;
+    let world::Behaviour { rules, movement, failures, positions_every } = behaviour;
+    let groups = match groups {
         nodes::Groups::Fit(groups) => groups,
         nodes::Groups::Refused(error) => return Ok(Err(error)),
     };
     world::rng_seed(root)?;
     let names = names::Names::new(&groups, &root.place_of("nodes"), movement.draws)?;
-    let contacts = contacts::sources(root, &names, &groups, duration, context)?;
-    let traffic = traffic::sources(root, &names, duration, context)?;
-    let reports = reports::reports(root)?;
-    let measure_from = root.quantity("measure_from", quantity::time)?.unwrap_or_default();
+    let contacts = contacts::sources(root, &names, &groups, duration, context);
+    let (contacts, traffic) = both(contacts, traffic::sources(root, &names, duration, context))?;
+    let (reports, measure_from) =
+        both(reports::reports(root), root.quantity("measure_from", quantity::time))?;
+    let measure_from = measure_from.unwrap_or_default();
     let mut network = BundleNetwork {
         head,
         rules,
@@ -213,6 +215,15 @@ fn bundles(
     check(&network, root)?;
     network.head.estimate = budget::bundles::estimate(&network, &|key| place_of(root, key));
     Ok(Ok(network))
+}
+
+/// Two parts of a scenario that are read independently of each other: all their errors.
+fn both<A, B>(one: Result<A>, other: Result<B>) -> Result<(A, B)> {
+    match (one, other) {
+        (Ok(one), Ok(other)) => Ok((one, other)),
+        (Err(error), Ok(_)) | (Ok(_), Err(error)) => Err(error),
+        (Err(first), Err(second)) => Err(Error::all([first.clone(), second]).unwrap_or(first)),
+    }
 }
 
 /// The place of a key, or of one in a table.

@@ -399,6 +399,12 @@ fn traces_are_read_as_their_projects_publish_them() {
             "3 lines; 1 joined with others of their pair: 2 contacts of 3 nodes, run from 1334127549 s",
         ),
         (
+            "1,2,60000,5\n2,3,90000,10\n",
+            "kind = \"intervals\"\ncolumns = \"a b start duration\"\nunit = \"1 ms\"\nduration_unit = \"1 s\"".to_owned(),
+            vec![[0, 1, 60, 65], [1, 2, 90, 100]],
+            "2 lines: 2 contacts of 3 nodes",
+        ),
+        (
             nccu,
             format!("kind = \"intervals\"\nfirst_id = 0\nsighting = \"2 min\"\n{millis}"),
             vec![[0, 2, 0, 360], [2, 0, 400, 520]],
@@ -528,6 +534,9 @@ fn tracks_of_satellite_receivers_make_contacts() {
         .map(|(name, text)| (name, &*text.leak()));
     let (read, _) = read_files(&two, &format!("{keys}\nfiles = \"*.gpx\"\ngap = \"2 h\"")).unwrap();
     assert_eq!(read, [[0, 1, 75, 124], [0, 1, 1280, 1999]], "a long gap is bridged: 500 m in an hour");
+    let day = keys.replace(" 00:00:00", "");
+    let (read, _) = read_files(&one, &format!("{day}\nfile = \"walk.gpx\"")).unwrap();
+    assert_eq!(read, [[0, 1, 75, 124]], "a day begins at midnight");
     let wrong = read_files(&one, "file = \"walk.gpx\"").unwrap_err();
     assert!(wrong.contains("a GPX file has positions; say kind = \"positions\" and `range`"), "{wrong}");
 }
@@ -540,6 +549,15 @@ fn keys_of_traces_belong_to_traces() {
         ("kind = \"positions\"", "`contacts.c.range` is missing"),
         ("kind = \"sightings\"\ncolumns = \"t a b\"", "`contacts.c.columns`: `t` is no column"),
         ("kind = \"intervals\"\norigin = \"last\"", "`contacts.c.origin`: `last`"),
+        (
+            "kind = \"intervals\"\norigin = \"2024-05\"",
+            "as a date like \"2024-05-01 12:00:00\", or as \"first\"",
+        ),
+        (
+            "kind = \"intervals\"\ncolumns = \"a b start end\"\nduration_unit = \"1 s\"",
+            "`contacts.c.duration_unit` needs a column `duration`",
+        ),
+        ("kind = \"positions\"\nrange = \"9 m\"\nduration_unit = \"1 s\"", "needs a column `duration`"),
     ];
     for (keys, what) in wrong {
         let folder = tempfile::tempdir().unwrap();

@@ -5,7 +5,7 @@ use super::section::{Section, items, quantity, wrong_type};
 use crate::contacts::{
     Devices, Format, Ids, Part, Recorded, Resolver, Taken, date_time, from_trace, meet, traces,
 };
-use crate::error::{Error, Place, Result, quoted};
+use crate::error::{Error, Place, Result, Wrong, quoted};
 use crate::model::ScheduledContact;
 use crate::quantity as q;
 use crate::tree::{Node, Value};
@@ -17,6 +17,7 @@ use std::sync::Arc;
 pub const KEYS: &[&str] = &[
     "columns",
     "unit",
+    "duration_unit",
     "sighting",
     "ids",
     "range",
@@ -52,13 +53,23 @@ impl File {
 
 /// The instant of the file at which the run starts; without one that of the first contact.
 pub fn origin(section: &Section) -> Result<Option<Instant>> {
-    let parse = |text: &str| match (text, date_time(text)) {
+    let parse = |text: &str| match (text, date_or_day(text)) {
         ("first", _) => Ok(None),
         (_, Some(date)) => Ok(Some(date - Instant::ZERO)),
-        _ => q::time(text).map(Some),
+        _ => q::time(text).map(Some).map_err(|wrong| {
+            Wrong::new(
+                wrong.what,
+                format!("{}, as a date like \"2024-05-01 12:00:00\", or as \"first\"", wrong.right),
+            )
+        }),
     };
     let given = section.quantity("origin", parse)?.unwrap_or(Some(Duration::ZERO));
     Ok(given.map(|after| Instant::ZERO.saturating_add(after)))
+}
+
+/// A date with a time of day, or a day, which begins at midnight in UTC.
+fn date_or_day(text: &str) -> Option<Instant> {
+    date_time(text).or_else(|| date_time(&format!("{text} 00:00")))
 }
 
 /// Reads a recorded trace as the scenario says: its contacts, and a line on what became of it.
@@ -107,6 +118,17 @@ fn format(section: &Section, recorded: Recorded) -> Result<Format> {
     };
     let skipped = section.whole("skip_lines", 0, LINES_MAX)?.unwrap_or(0);
     format.skipped_lines = u32::try_from(skipped).unwrap_or(u32::MAX);
+    if let Some(unit) = section.quantity("duration_unit", q::positive_time)? {
+        if !format.may_have_duration() {
+            let what = format!("`{}` needs a column `duration`", section.key("duration_unit"));
+            return section.refuse(
+                "duration_unit",
+                what,
+                "write `columns = \"a b start duration\"`, or leave it out",
+            );
+        }
+        format.duration_unit = unit;
+    }
     Ok(format)
 }
 
