@@ -30,7 +30,9 @@ def test_a_trace_gives_what_the_run_gives(walk: lightlag.Scenario, tmp_path: Pat
     assert life == lightlag.explain(walk, seed=3, bundle=5)
     assert life.figures["bundle"] == 5
     assert life.text.startswith("Bundle 5, ")
-    assert lightlag.explain(walk, seed=3, bundle="mail_6") == life, "names count from 1, as in The ONE"
+    named = lightlag.explain(walk, seed=3, bundle="mail_6")
+    assert named.text == life.text.replace("Bundle 5, ", "Bundle 5 (mail_6), ", 1), "names count from 1"
+    assert named.figures == {**life.figures, "name": "mail_6"}
 
 
 def test_what_cannot_be_explained_is_one_line(walk: lightlag.Scenario, tmp_path: Path) -> None:

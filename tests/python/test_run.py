@@ -56,7 +56,8 @@ def test_figures_are_attributes_items_rows_and_json_alike(walk: lightlag.Scenari
     assert result.delivery_prob == result["delivery_prob"] == dict(result.rows)["delivery_prob"]
     assert "delivery_prob" in dir(result)
     told = json.loads(result.json())
-    assert list(told) == list(result.summary)
+    assert list(told) == [*result.summary, "run"]
+    assert (told["run"]["scenario"], told["run"]["seed"]) == ("walk", result.seed)
     assert told["delivery_prob"] == result.delivery_prob
     assert told["rtt_avg"] is None
     assert math.isnan(result.rtt_avg)
@@ -154,7 +155,7 @@ def test_settings_of_the_one_are_read_as_they_are() -> None:
 
 def test_a_wrong_scenario_raises_one_line_with_its_place(walk: lightlag.Scenario, tmp_path: Path) -> None:
     with pytest.raises(lightlag.ScenarioError, match=r"^scenario:2: "):
-        lightlag.Scenario("a = 1\nb =\n")
+        lightlag.Scenario('duration = "1 s"\nb =\n')
     with pytest.raises(lightlag.ScenarioError, match="did you mean `buffer`") as raised:
         lightlag.run(walk.copy().set("bufer", "1 MB"))
     assert "\n" not in str(raised.value)

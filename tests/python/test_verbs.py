@@ -54,7 +54,7 @@ def help_of(*verb: str) -> str:
 
 
 def verbs() -> set[str]:
-    listed = help_of().split("Commands:")[1].split("Options:")[0]
+    listed = help_of().split("Usage:")[1].split("Options:")[0]
     return set(re.findall(r"^  ([a-z-]+) ", listed, re.MULTILINE)) - {"help"}
 
 

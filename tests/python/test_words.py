@@ -29,8 +29,9 @@ def helps(program: Path, *verbs: str) -> dict[str, str]:
     asked = [str(program), *verbs, "--help"]
     text = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
     found = {" ".join([program.name, *verbs]): text}
-    listed = re.search(r"^Commands:\n((?:  .*\n|\n(?=  ))+)", text, re.MULTILINE)
-    names = re.findall(r"^  ([a-z][\w-]*)", listed[1], re.MULTILINE) if listed else []
+    # Groups of commands stand between the usage and the options.
+    listed = text.split("\nOptions:\n")[0].partition("Usage:")[2]
+    names = re.findall(r"^  ([a-z][\w-]*)", listed, re.MULTILINE)
     for name in names:
         if name != "help":
             found |= helps(program, *verbs, name)

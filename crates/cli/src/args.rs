@@ -1,50 +1,61 @@
 //! What can be typed.
 
+mod help;
 #[cfg(feature = "daemon")]
 pub mod sockets;
 
+pub use help::command;
 #[cfg(feature = "daemon")]
 use sockets::Sockets;
 
 use clap::{Args, Parser, Subcommand};
+use lightlag_protocols::time::Duration;
+use lightlag_scenario::quantity;
 use std::path::PathBuf;
 
 /// A laboratory for congestion control where the network is late, lossy or absent.
-///
-/// Exit codes: 0 done; 1 the judge found a violation, or a transfer failed; 2 bad input, with one line
-/// that says what, where and what would be right.
 #[derive(Parser)]
 #[command(name = "lightlag", version = crate::output::VERSION, max_term_width = 100)]
+#[command(after_help = "Exit codes: 0 done; 1 the judge found a violation, or a transfer failed;
+2 bad input, with one line that says where, what and what is accepted.
+`lightlag VERB --help` has the options of a verb, and examples.")]
 pub struct Cli {
     #[command(subcommand)]
     pub verb: Verb,
 }
 
+/// The first sentence is what stands in the help; details stand at the options of a verb.
 #[derive(Subcommand)]
 pub enum Verb {
+    /// Write a scenario with comments, which runs as it is
+    New(New),
+    /// Check scenarios without running them: all errors at once
+    Validate(Validate),
+    /// Write The ONE's settings as a scenario in TOML: the same run
+    Convert(Convert),
+    /// List routers, mechanisms, controllers and models, a sentence each
+    List(List),
+    /// Print the JSON Schema of scenarios, for editors
+    Schema,
     /// Run one scenario once and print its figures
     Run(Run),
-    /// Explain what became of the bundles of a run: why they were lost, or the life of one
+    /// Say what became of the bundles of a run, and why
     Explain(Explain),
-    /// Run every point of a scenario with every seed, on all cores; resumes where it was stopped
+    /// Run all points of a scenario with all seeds; resumes
     Sweep(Sweep),
-    /// Compute the most of a scenario's traffic that any mechanism and router can deliver, and how soon
+    /// Check and join what several processes of a sweep have run
+    Merge(Merge),
+    /// Compute the most that any mechanism and router can deliver
     Bound(Bound),
-    /// Compare two sweeps point by point, over common seeds
+    /// Compare two sweeps point by point, or two runs
     Compare(Compare),
-    /// Write The ONE's settings as a scenario in TOML, with comments: the same run
-    Convert(Convert),
-    /// List routers, mechanisms and controllers with their parameters
-    List(List),
-    /// Print the JSON Schema of scenarios in TOML, with which editors complete their keys
-    Schema,
+    /// Write one HTML file about a sweep
+    Report(Report),
+    /// Draw a figure of a sweep or a run: SVG, PNG or HTML
+    Plot(Plot),
     /// Reproduce the figures and claims of a paper
     Study(Study),
-    /// Check what all processes of a sweep have run, and write it as one table
-    Merge(Merge),
-    /// Write one HTML file about a sweep; it works without a network
-    Report(Report),
-    /// Analyse a capture of packets (pcap, pcapng): flows, round trips, losses and the reaction to each, pauses
+    /// Analyse a capture of packets: flows, losses, pauses
     Capture(Capture),
     /// Print completions for a shell
     Completions(Completions),
@@ -102,11 +113,11 @@ pub struct Run {
     /// Write summary.json, series.parquet (of packets also series.html) and The ONE's report files here
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Write every record of the run: .parquet, or .jsonl for people; packets also as .pcapng
-    #[arg(long, value_name = "FILE")]
-    pub trace: Option<PathBuf>,
+    /// Write every record of the run: .parquet, or .jsonl for people; packets also as .pcapng. May be given several times
+    #[arg(long = "trace", value_name = "FILE")]
+    pub traces: Vec<PathBuf>,
     /// Where a .pcapng trace is captured: senders, receivers, drops, or a node's name [default: senders]
-    #[arg(long, value_name = "WHERE", requires = "trace")]
+    #[arg(long, value_name = "WHERE", requires = "traces")]
     pub capture: Option<String>,
     /// Do not check the run with the judge
     #[arg(long)]
@@ -187,6 +198,37 @@ pub struct Sweep {
 }
 
 #[derive(Args)]
+#[command(after_help = format!("Templates:\n{}", crate::command::new::list()))]
+pub struct New {
+    /// Which template; without one, they are listed
+    pub template: Option<String>,
+    /// The file to write; - prints it [default: TEMPLATE.toml, of the_one the_one.txt]
+    pub file: Option<PathBuf>,
+    /// Replace a file that is there
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Args)]
+pub struct Validate {
+    /// Scenarios in TOML, or The ONE's settings: each file by itself
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// The files are one scenario: The ONE's settings, of which later ones override earlier ones
+    #[arg(long)]
+    pub layers: bool,
+    /// Set a key of each scenario first, as `--set nodes.walkers.buffer="1 MB"`
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub sets: Vec<(String, String)>,
+    /// Read The ONE's settings without the working directory's default_settings.txt, which The ONE always reads first
+    #[arg(long)]
+    pub no_defaults: bool,
+    /// Print one JSON object for each file instead of lines
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
 pub struct Merge {
     /// The folder of the sweep
     #[arg(value_name = "DIR")]
@@ -207,9 +249,11 @@ pub struct Bound {
 
 #[derive(Args)]
 pub struct Compare {
-    /// Folder of a sweep
+    /// Folder of a sweep or of `run --out`, or a file of `run --json`
+    #[arg(value_name = "A")]
     pub first: PathBuf,
-    /// Folder of another
+    /// Another one
+    #[arg(value_name = "B")]
     pub second: Option<PathBuf>,
     /// Within one sweep: compare the values of this axis with one of them, as `--by mechanism`
     #[arg(long, value_name = "AXIS", conflicts_with = "second")]
@@ -227,7 +271,7 @@ pub struct Compare {
 
 #[derive(Args)]
 pub struct List {
-    /// Only what has this in its name
+    /// Those with this in their names, with papers and parameters; without it, a sentence on each
     pub name: Option<String>,
     /// Print one JSON object instead of a table
     #[arg(long)]
@@ -272,18 +316,39 @@ pub struct Completions {
 }
 
 #[derive(Args)]
+pub struct Plot {
+    /// Folder of a sweep, or of `run --out` with a series
+    pub folder: PathBuf,
+    /// Which metric of a sweep, or number of a series
+    #[arg(long, value_name = "NAME")]
+    pub metric: String,
+    /// The file to write: .svg, .png, .html, or .vl.json (Vega-Lite)
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Axis of the sweep that is horizontal [default: the first numeric one]
+    #[arg(long, value_name = "AXIS")]
+    pub x: Option<String>,
+    /// Axis of the sweep whose values are curves or bars of their own [default: mechanism, or router]
+    #[arg(long, value_name = "AXIS")]
+    pub series: Option<String>,
+    /// Heading [default: the metric]
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+}
+
+#[derive(Args)]
 pub struct Capture {
     /// The capture; - reads standard input
     pub file: PathBuf,
-    /// Only flows with this: an address, a port, or tcp, tcpcl, udp, dccp, ltp, udpdtn; several must all hold
+    /// Only flows with this: an address, a port, ADDRESS:PORT, or tcp, tcpcl, udp, dccp, ltp, udpdtn; several must all hold
     #[arg(long = "filter", value_name = "WHAT")]
     pub filters: Vec<String>,
     /// A UDP port that carries DCCP (RFC 6773); may be given several times [default: 6511]
     #[arg(long = "dccp-port", value_name = "PORT")]
     pub dccp_ports: Vec<u16>,
     /// Shortest pause that is reported
-    #[arg(long, value_name = "TIME", default_value = "200 ms", allow_hyphen_values = true)]
-    pub pause: String,
+    #[arg(long, value_name = "TIME", default_value = "200 ms", allow_hyphen_values = true, value_parser = quantity::positive_time)]
+    pub pause: Duration,
     /// Print one JSON object instead of a table
     #[arg(long)]
     pub json: bool,

@@ -6,8 +6,8 @@ mod output;
 mod outputs;
 
 use args::{Cli, Verb};
+use clap::FromArgMatches;
 use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand as MissingSubcommand;
-use clap::{CommandFactory, Parser};
 use output::Failure;
 use std::process::ExitCode;
 
@@ -18,13 +18,14 @@ const ABSENT: &str = "transfer, bundles, bench-link, emulate and names use socke
 
 /// What can be typed, for completions and manual pages.
 pub fn command() -> clap::Command {
-    Cli::command()
+    args::command()
 }
 
 /// Does what the command line asks for.
 pub fn main() -> ExitCode {
     lightlag_lab::set_commit(env!("LIGHTLAG_COMMIT"));
-    let cli = match Cli::try_parse() {
+    let parsed = command().try_get_matches().and_then(|given| Cli::from_arg_matches(&given));
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(wrong) if wrong.use_stderr() && wrong.kind() != MissingSubcommand => {
             eprintln!("lightlag: {}", one_line(&wrong));
@@ -34,6 +35,8 @@ pub fn main() -> ExitCode {
         Err(asked) => asked.exit(),
     };
     let done = match cli.verb {
+        Verb::New(options) => command::new::new(&options),
+        Verb::Validate(options) => command::validate::validate(&options),
         Verb::Run(options) => command::run::run(&options),
         Verb::Explain(options) => command::explain::explain(&options),
         Verb::Sweep(options) => command::sweep::sweep(&options),
@@ -45,6 +48,7 @@ pub fn main() -> ExitCode {
         Verb::Study(options) => command::study::study(&options),
         Verb::Merge(options) => command::merge::merge(&options),
         Verb::Report(options) => command::report::report(&options),
+        Verb::Plot(options) => command::plot::plot(&options),
         Verb::Capture(options) => command::capture::capture(&options),
         Verb::Completions(options) => command::completions::completions(&options),
         #[cfg(feature = "daemon")]
@@ -77,12 +81,22 @@ fn one_line(wrong: &clap::Error) -> String {
         .filter(|line| !line.is_empty())
         .collect();
     let said = said.join(" ");
-    format!("{}; see `lightlag --help`", said.strip_prefix("error: ").unwrap_or(&said))
+    let said = said.strip_prefix("error: ").unwrap_or(&said);
+    value_of_option(said).unwrap_or_else(|| format!("{said}; see `lightlag --help`"))
+}
+
+/// What is wrong with the value of an option, in the form of all other errors: `--option: what; what is accepted`.
+fn value_of_option(said: &str) -> Option<String> {
+    let (_, rest) = said.strip_prefix("invalid value '")?.split_once("' for '--")?;
+    let (option, what) = rest.split_once("': ")?;
+    let name = option.split(' ').next().unwrap_or(option);
+    what.contains("; ").then(|| format!("--{name}: {what}"))
 }
 
 #[cfg(all(test, not(feature = "daemon")))]
 mod tests {
     use super::*;
+    use clap::Parser;
 
     #[test]
     fn commands_that_use_sockets_are_refused_with_what_to_install() {

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 use std::fs::File;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 /// Version and commit, as `--version` prints them.
@@ -41,6 +41,40 @@ pub fn print(text: &str) -> Done {
         }
         _ => Ok(()),
     }
+}
+
+/// Prints a table. On a terminal, lines that are wider are cut, and a hint says how to see the rest.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_table(text: &str) -> Done {
+    let out = std::io::stdout();
+    let width = out.is_terminal().then(|| terminal_size::terminal_size_of(&out)).flatten();
+    let Some((terminal_size::Width(width), _)) = width else { return print(text) };
+    let (shown, cut) = fitted(text, usize::from(width));
+    print(&shown)?;
+    if cut > 0 {
+        eprintln!(
+            "{cut} lines are wider than the terminal and were cut; `| less -S` or --json shows all of them"
+        );
+    }
+    Ok(())
+}
+
+/// The text with no line wider than a terminal, and how many lines were cut.
+fn fitted(text: &str, width: usize) -> (String, usize) {
+    let mut cut = 0;
+    let mut line = |line: &str| {
+        let line = line.trim_end();
+        if line.chars().count() <= width.max(2) {
+            return format!("{line}\n");
+        }
+        cut += 1;
+        let kept: String = line.chars().take(width.max(2) - 1).collect();
+        format!("{kept}…\n")
+    };
+    let shown = text.lines().map(&mut line).collect();
+    (shown, cut)
 }
 
 /// Makes a folder for results, before the run.
@@ -106,4 +140,17 @@ pub fn tell_violations(what: &str, violations: &[String], total: u64) -> Done {
     eprintln!("lightlag: the judge found {total} violations in {what}");
     violations.iter().take(10).for_each(|violation| eprintln!("  {violation}"));
     Err(Failure::Verdict)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fitted;
+
+    #[test]
+    fn lines_wider_than_the_terminal_are_cut_and_counted() {
+        let text = "point  metric\n1      0.5 ± 0.1  \n";
+        assert_eq!(fitted(text, 80), ("point  metric\n1      0.5 ± 0.1\n".to_owned(), 0));
+        assert_eq!(fitted(text, 14), ("point  metric\n1      0.5 ± …\n".to_owned(), 1));
+        assert_eq!(fitted(text, 0).1, 2);
+    }
 }

@@ -1,4 +1,4 @@
-//! Two sweeps side by side: what differs, and whether chance explains it.
+//! Two sweeps, or two runs, side by side: what differs, and whether chance explains it.
 
 use crate::explain::words::count;
 use crate::results::{Point, Results};
@@ -108,7 +108,7 @@ pub enum Error {
         axes: String,
     },
     /// Points that belong together were not run under one seed.
-    #[error("no seed is in both sweeps ({first} and {second}); run both with the same --seeds")]
+    #[error("no seed is in both ({first} and {second}); run both with the same seeds")]
     NoCommonSeed {
         /// Seeds of the first.
         first: String,
@@ -116,10 +116,10 @@ pub enum Error {
         second: String,
     },
     /// Made by programs that measure other things.
-    #[error("the sweeps have no figure in common; run both again with this version")]
+    #[error("they have no figure in common; run both again with this version")]
     NoCommonMetric,
     /// One of the sweeps does not have it.
-    #[error("the sweeps have no metric `{name}` in common; they have {known}")]
+    #[error("they have no metric `{name}` in common; they have {known}")]
     UnknownMetric {
         /// What was asked for.
         name: String,
@@ -347,6 +347,9 @@ fn summary(compared: &Compared) -> String {
     let all = &compared.differences;
     let sure = all.iter().filter(|made| made.significant()).count();
     let seeds = all.iter().filter_map(|made| Some(made.first?.n)).max().unwrap_or(0);
+    if seeds < 2 {
+        return "One seed each: nothing says whether chance explains a difference; `lightlag sweep` runs several seeds.".to_owned();
+    }
     let metrics: BTreeSet<&str> = all.iter().map(|made| made.metric.as_str()).collect();
     let advice = match seeds {
         0..10 if sure < all.len() => "; more seeds make it sharper",
@@ -363,12 +366,13 @@ fn summary(compared: &Compared) -> String {
 /// the sweeps.
 pub fn terminal_table(compared: &Compared, names: [&str; 2]) -> String {
     let [first, second] = names;
-    let mut table =
-        terminal::plain_table(["point", "metric", first, second, "difference", "change", "p", ""]);
+    let has_points = compared.differences.iter().any(|made| !made.values.is_empty());
+    let head = ["point", "metric", first, second, "difference", "change", "p", ""];
+    let mut table = terminal::plain_table(head.into_iter().skip(usize::from(!has_points)));
     for made in &compared.differences {
         let point: Vec<String> = made.values.iter().map(|(name, text)| format!("{name}={text}")).collect();
-        table.add_row(vec![
-            point.join(" "),
+        let mut row = if has_points { vec![point.join(" ")] } else { Vec::new() };
+        row.extend([
             made.metric.clone(),
             terminal::interval_text(made.first),
             terminal::interval_text(made.second),
@@ -377,8 +381,9 @@ pub fn terminal_table(compared: &Compared, names: [&str; 2]) -> String {
             made.p.map_or_else(|| "–".into(), number),
             if made.significant() { "*".into() } else { String::new() },
         ]);
+        table.add_row(row);
     }
-    terminal::align_right(&mut table, 2);
+    terminal::align_right(&mut table, 1 + usize::from(has_points));
     format!("{}\n{table}", summary(compared))
 }
 
@@ -463,7 +468,7 @@ mod tests {
         );
         let mut later = epidemic.clone();
         later.rows.iter_mut().for_each(|row| row.seed += 2);
-        assert!(told(&epidemic, &later).starts_with("no seed is in both sweeps (1,2 and 3,4)"));
+        assert!(told(&epidemic, &later).starts_with("no seed is in both (1,2 and 3,4)"));
         let mut other = epidemic.clone();
         other.rows.iter_mut().for_each(|row| row.metrics.clear());
         assert!(told(&epidemic, &other).contains("no figure in common"));
@@ -512,7 +517,7 @@ mod tests {
             "`mechanism` is never `x`; it is one of none, rrcc, credit"
         );
         let missing = compare(&base, &others, &Asked::Named(vec!["speed".into()])).unwrap_err().to_string();
-        assert_eq!(missing, "the sweeps have no metric `speed` in common; they have delivery_prob, created");
+        assert_eq!(missing, "they have no metric `speed` in common; they have delivery_prob, created");
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub mod metrics;
 pub mod names;
 pub mod packets;
 mod parquet;
+pub mod plot;
 pub mod report;
 pub mod results;
 pub mod run;

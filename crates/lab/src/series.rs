@@ -3,12 +3,13 @@
 use crate::figure;
 use crate::report::Figure;
 use lightlag_judge::row;
-use lightlag_judge::trace::{Columns, Text};
+use lightlag_judge::trace::{Columns, Text, TraceError, table};
 use lightlag_protocols::dtn::DropReason;
 use lightlag_protocols::record::{Observation, bundles, names, packets};
 use lightlag_protocols::time::Instant;
 use lightlag_protocols::units::Bytes;
 use std::io::Write;
+use std::path::Path;
 
 /// A table could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -255,6 +256,51 @@ impl TimeSeries {
     fn sample_link(&mut self, now: Instant, link: u32, waiting: u64) {
         self.push(now, Of::Link(link), LINKS[0].name, waiting as f64);
     }
+}
+
+/// A number of a series that was read again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// When, in seconds from the start of the run.
+    pub at_s: f64,
+    /// Name of the flow, the consumer or the link; "node 3" of a node.
+    pub of: String,
+    /// What was sampled.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+}
+
+/// Reads the table of a series.
+///
+/// # Errors
+/// One line, if there is no such table.
+pub fn read(path: &Path) -> Result<Vec<Point>, String> {
+    let place = |wrong: TraceError| format!("{}: {wrong}; name the folder of `run --out`", path.display());
+    let at_s = |time_ns: i64| time_ns as f64 / 1e9;
+    let of_node = |row: NodeRow| Point {
+        at_s: at_s(row.time_ns),
+        of: format!("node {}", row.node),
+        name: row.name.into_owned(),
+        value: row.value,
+    };
+    let of_flow = |row: FlowRow| Point {
+        at_s: at_s(row.time_ns),
+        of: row.flow.or(row.link).unwrap_or_default(),
+        name: row.name.into_owned(),
+        value: row.value,
+    };
+    if let Ok(rows) = table::<NodeRow>(path) {
+        return rows.map(|row| row.map(of_node)).collect::<Result<_, _>>().map_err(place);
+    }
+    let rows = table::<FlowRow>(path).map_err(place)?;
+    rows.map(|row| row.map(of_flow)).collect::<Result<_, _>>().map_err(place)
+}
+
+/// Title and unit of a number over time.
+pub(crate) fn title_of(name: &str) -> (&str, &str) {
+    let known = NODES.iter().chain(&FLOWS).chain(&LINKS).find(|one| one.name == name);
+    known.map_or((name, ""), |one| (if one.title.is_empty() { name } else { one.title }, one.unit))
 }
 
 fn node_row(row: &Row) -> NodeRow {

@@ -5,7 +5,8 @@ use crate::hooks::catching;
 use crate::interrupt::interruptible;
 use lightlag_capture::Where;
 use lightlag_lab::explain::{self, Asked, Explanation};
-use lightlag_lab::metrics::Number;
+use lightlag_lab::metrics::{Number, RunName};
+use lightlag_lab::results::Build;
 use lightlag_lab::run::{self, ContactsCache, Options, Progress};
 use lightlag_scenario::{Error, Place, Point, Seed};
 use pyo3::IntoPyObjectExt;
@@ -43,9 +44,10 @@ pub fn run(
 ) -> PyResult<Outcome> {
     let Wanted { judge, reports, series, trace, capture } = wanted;
     let capture = capture.as_deref().map_or_else(Where::default, Where::parse);
+    let traces = trace.into_iter().collect();
     let progress = Progress::default();
     let shown = Some(progress.clone());
-    let options = Options { judge, reports, series, trace, capture, progress: shown, ..Options::default() };
+    let options = Options { judge, reports, series, traces, capture, progress: shown, ..Options::default() };
     let running = point.clone();
     let work = move || catching(|| run::run(&running.scenario, seed, &CACHE, &options));
     let head = point.scenario.head();
@@ -55,8 +57,10 @@ pub fn run(
         None => Ok(()),
         Some(watch) => watch.call1(py, (watched.now().as_secs_f64(), lasts_s)).map(drop),
     };
-    let outcome = interruptible(py, &progress, tell, work)??.map_err(scenario_error)?;
-    Ok(Outcome { seed: head.seed_number(seed), outcome })
+    let mut outcome = interruptible(py, &progress, tell, work)??.map_err(scenario_error)?;
+    let (scenario, seed) = (head.name.clone(), head.seed_number(seed));
+    outcome.figures.run = Some(RunName { scenario, seed, build: Build::this() });
+    Ok(Outcome { seed, outcome })
 }
 
 /// What `explain` reports of a run.
@@ -108,11 +112,19 @@ fn explained(made: lightlag_scenario::Result<Explanation>) -> PyResult<Explained
 /// What is wrong with the scenario, or the exception of a hook.
 pub fn explain(py: Python<'_>, point: &Arc<Point>, seed: Seed, asked: AskedOf) -> PyResult<Explained> {
     let named = |name: &str| explain::bundle_of_name(&point.scenario, seed, name).map_err(scenario_error);
+    let name = match &asked.bundle {
+        Some(BundleKey::Name(name)) => Some(name.clone()),
+        _ => None,
+    };
     let asked = asked.resolved(named)?;
     let (progress, running) = (Progress::default(), point.clone());
     let shown = Some(progress.clone());
     let work = move || catching(|| explain::of_run(&running.scenario, seed, &CACHE, asked, shown));
-    explained(interruptible(py, &progress, |_| Ok(()), work)??)
+    let made = interruptible(py, &progress, |_| Ok(()), work)??;
+    explained(made.map(|made| match &name {
+        Some(name) => made.of_name(name),
+        None => made,
+    }))
 }
 
 /// Explains the run of a trace: a file or a folder with one.

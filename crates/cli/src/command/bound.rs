@@ -2,7 +2,7 @@
 
 use super::{print_warnings, read, seeds, tell_traces, text};
 use crate::args::Bound;
-use crate::output::{Done, print};
+use crate::output::{Done, print, print_table};
 use lightlag_lab::bound::{ARCS_MAX, table};
 use lightlag_lab::results::terminal_table;
 
@@ -21,9 +21,8 @@ pub fn bound(options: &Bound) -> Done {
             "too large: only reachability is computed for {some} of {all} (more than {ARCS_MAX} arcs for the flow)"
         );
     }
-    print(&if options.json {
-        format!("{:#}\n", table.json())
-    } else {
-        terminal_table(&table.results, SHOWN) + "\n"
-    })
+    if options.json {
+        return print(&format!("{:#}\n", table.json()));
+    }
+    print_table(&(terminal_table(&table.results, SHOWN) + "\n"))
 }

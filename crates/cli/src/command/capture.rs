@@ -1,13 +1,14 @@
 //! `lightlag capture`.
 
-use super::option;
 use crate::args::Capture;
-use crate::output::{Done, Failure, cannot_write, create_file, make_folder_of, print, write_file};
+use crate::output::{
+    Done, Failure, cannot_write, create_file, make_folder_of, print, print_table, write_file,
+};
 use crate::outputs::keep_apart;
 use lightlag_capture::analysis::{Analysed, Error, Filter, Options, analyse};
 use lightlag_capture::{Rewritten, to_dccp, to_tcp};
 use lightlag_lab::captured::{report, table, write_parquet};
-use lightlag_scenario::{open_file, quantity};
+use lightlag_scenario::open_file;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -32,7 +33,7 @@ pub fn capture(options: &Capture) -> Done {
     if options.json {
         return print(&format!("{}\n", serde_json::to_string(&analysed)?));
     }
-    print(&table(&analysed))?;
+    print_table(&table(&analysed))?;
     analysed.notes.iter().for_each(|note| eprintln!("lightlag: {}: {note}", options.file.display()));
     Ok(())
 }
@@ -78,10 +79,13 @@ fn open(path: &Path) -> Result<File, Failure> {
 }
 
 fn wanted(options: &Capture) -> Result<Options, Failure> {
-    let pause = option("--pause", &options.pause, quantity::positive_time)?;
     let filters = options.filters.iter().map(|text| filter(text)).collect::<Result<_, _>>()?;
-    let mut wanted =
-        Options { filters, pause_ns: pause.as_nanos(), graphs: options.html.is_some(), ..Options::default() };
+    let mut wanted = Options {
+        filters,
+        pause_ns: options.pause.as_nanos(),
+        graphs: options.html.is_some(),
+        ..Options::default()
+    };
     if !options.dccp_ports.is_empty() {
         wanted.dccp_ports.clone_from(&options.dccp_ports);
     }

@@ -1,16 +1,16 @@
 //! `lightlag compare`.
 
 use crate::args::Compare;
-use crate::output::{Done, print};
+use crate::output::{Done, print, print_table};
 use lightlag_lab::compare::{Asked, by, compare as compare_results, left_out, terminal_table};
 use lightlag_lab::results::Results;
 
 pub fn compare(options: &Compare) -> Done {
-    let first = Results::read(&options.first)?;
+    let first = Results::read_any(&options.first)?;
     let asked = Asked::from(options.metric.clone());
     let (places, compared) = match (&options.second, &options.by) {
         (Some(second), None) => {
-            let second = Results::read(second)?;
+            let second = Results::read_any(second)?;
             (options.names().join(" and "), compare_results(&first, &second, &asked))
         }
         (None, Some(axis)) => {
@@ -27,7 +27,7 @@ pub fn compare(options: &Compare) -> Done {
     if options.json {
         print(&(serde_json::to_string_pretty(&compared)? + "\n"))?;
     } else {
-        print(&(terminal_table(&compared, heads) + "\n"))?;
+        print_table(&(terminal_table(&compared, heads) + "\n"))?;
     }
     Ok(())
 }

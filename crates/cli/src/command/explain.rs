@@ -19,7 +19,7 @@ pub fn explain(options: &Explain) -> Done {
             };
             of_trace(one, asked(options, named)?)?
         }
-        _ => run_again(options)?,
+        _ => named(run_again(options)?, options.bundle.as_deref()),
     };
     print(&if options.json { format!("{:#}\n", made.json) } else { made.text })
 }
@@ -33,6 +33,14 @@ fn asked(options: &Explain, named: impl FnOnce(&str) -> Result<u32, Failure>) ->
         (None, false, true) => Asked::Why,
         (None, false, false) => Asked::Summary,
     })
+}
+
+/// An answer about a bundle has the name by which it was asked for.
+fn named(made: Explanation, bundle: Option<&str>) -> Explanation {
+    match bundle.filter(|name| name.parse::<u32>().is_err()) {
+        Some(name) => made.of_name(name),
+        None => made,
+    }
 }
 
 fn run_again(options: &Explain) -> Result<Explanation, Failure> {

@@ -1,7 +1,7 @@
 //! `lightlag list`.
 
 use crate::args::List;
-use crate::output::{Done, print};
+use crate::output::{Done, print, print_table};
 use lightlag_protocols::controllers;
 use lightlag_protocols::dtn::{BuildContext, Entry, Kind, Parameter, Parameters, Value, mechanisms, routers};
 use lightlag_protocols::parameter;
@@ -25,10 +25,43 @@ pub fn list(options: &List) -> Done {
     if options.json {
         let all: Vec<_> = rows.iter().map(Row::json).collect();
         print(&(serde_json::to_string_pretty(&all)? + "\n"))?;
+    } else if options.name.is_none() {
+        print_table(&overview(&rows))?;
     } else {
         print(&rows.iter().map(Row::text).collect::<Vec<_>>().join("\n"))?;
     }
     Ok(())
+}
+
+/// The index of the pages on algorithms, which has a sentence on each.
+const INDEX: &str = include_str!("../../algorithms.txt");
+
+/// What an algorithm does, in a sentence; empty where the index does not have it.
+fn sentence(name: &str) -> &'static str {
+    let start = format!("| [{name}]({name}.md) | ");
+    let line = INDEX.lines().find_map(|line| line.strip_prefix(&start));
+    line.map_or("", |rest| rest.split(" |").next().unwrap_or_default().trim())
+}
+
+/// A line each, by kind.
+fn overview(rows: &[Row]) -> String {
+    let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for rows in rows.chunk_by(|one, next| one.kind == next.kind) {
+        let _ = writeln!(text, "{}", plural(rows[0].kind));
+        for Row { name, .. } in rows {
+            let _ = writeln!(text, "  {name:width$}  {}", sentence(name));
+        }
+        text.push('\n');
+    }
+    text + "Parameters and papers: lightlag list NAME\n"
+}
+
+/// The kind as a heading.
+fn plural(kind: &str) -> String {
+    let (first, rest) = kind.split_at(1);
+    let name = format!("{}{rest}", first.to_uppercase());
+    name.strip_suffix('y').map_or_else(|| format!("{name}s"), |stem| format!("{stem}ies"))
 }
 
 /// `lightlag schema`.
@@ -74,7 +107,7 @@ fn models(models: &'static Models) -> impl Iterator<Item = Row> {
 impl Row {
     fn text(&self) -> String {
         let paper = if self.paper.is_empty() { "ours" } else { self.paper };
-        let mut text = format!("{} ({})\n  {paper}\n", self.name, self.kind);
+        let mut text = format!("{} ({}): {}\n  {paper}\n", self.name, self.kind, sentence(self.name));
         if !self.only_with.is_empty() {
             let with = match self.kind {
                 "controller" => "transport ",
@@ -121,6 +154,7 @@ impl Row {
         json!({
             "kind": self.kind,
             "name": self.name,
+            "about": sentence(self.name),
             "paper": self.paper,
             "only_with": self.only_with,
             "reads_plan": self.reads_plan,

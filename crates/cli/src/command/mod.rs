@@ -8,6 +8,8 @@ pub mod convert;
 pub mod explain;
 pub mod list;
 pub mod merge;
+pub mod new;
+pub mod plot;
 mod progress;
 pub mod report;
 pub mod run;
@@ -15,6 +17,7 @@ pub mod run;
 pub mod sockets;
 pub mod study;
 pub mod sweep;
+pub mod validate;
 
 use crate::args::Source;
 use crate::output::Failure;
@@ -25,10 +28,17 @@ use std::path::Path;
 /// Reads a scenario and applies `--set`.
 fn read(source: &Source) -> Result<ScenarioFile, Failure> {
     let paths: Vec<&Path> = source.files.iter().map(|path| path.as_path()).collect();
-    let mut file = ScenarioFile::read_with(&paths, Default::default(), !source.no_defaults)?;
-    for (key, value) in &source.sets {
-        file.set(key, value)?;
-    }
+    Ok(read_from(&paths, &source.sets, source.no_defaults)?)
+}
+
+/// As [`read`], from these files, with these keys set.
+fn read_from(
+    paths: &[&Path],
+    sets: &[(String, String)],
+    no_defaults: bool,
+) -> Result<ScenarioFile, lightlag_scenario::Error> {
+    let mut file = ScenarioFile::read_with(paths, Default::default(), !no_defaults)?;
+    sets.iter().try_for_each(|(key, value)| file.set(key, value))?;
     Ok(file)
 }
 
@@ -47,6 +57,13 @@ fn text(file: &ScenarioFile) -> String {
     let written: String =
         file.sources().iter().map(|source| String::from_utf8_lossy(&source.bytes)).collect();
     file.overrides().iter().fold(written, |text, (key, value)| text + &format!("# --set {key}={value}\n"))
+}
+
+/// A path as a shell takes it.
+fn print_path(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+=,:@".contains(c);
+    if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 /// A quantity that an option gives.

@@ -3,10 +3,11 @@
 use super::progress::Shown;
 use super::{print_warnings, read, tell_traces};
 use crate::args::Run;
-use crate::output::{Done, Failure, make_folder, print, tell_violations, write_file};
+use crate::output::{Done, Failure, make_folder, print, print_table, tell_violations, write_file};
+use crate::outputs::keep_apart;
 use lightlag_capture::Where;
-use lightlag_lab::metrics::Part;
-use lightlag_lab::results::{number, table_text};
+use lightlag_lab::metrics::{Part, RunName};
+use lightlag_lab::results::{Build, number, table_text};
 use lightlag_lab::run::{ContactsCache, Options, Outcome, run as run_one};
 use lightlag_scenario::{Point, Scenario, ScenarioFile, Seed};
 
@@ -20,10 +21,12 @@ pub fn run(options: &Run) -> Done {
         judge: !options.no_judge,
         reports: !options.no_reports,
         series: options.out.is_some(),
-        trace: options.trace.clone(),
+        traces: options.traces.clone(),
         capture: options.capture.as_deref().map_or_else(Where::default, Where::parse),
         ..Options::default()
     };
+    let traces = options.traces.iter().map(|path| ("--trace", Some(path.as_path())));
+    keep_apart(&options.source.files[0], "the scenario", &Vec::from_iter(traces))?;
     if let Some(folder) = &options.out {
         make_folder(folder)?;
     }
@@ -38,10 +41,16 @@ pub fn run(options: &Run) -> Done {
     let mut outcome = outcome?;
     outcome.figures.warnings = points.every_warning();
     let head = point.scenario.head();
-    write_files(options, &outcome, &head.name, head.seed_number(seed))?;
-    print(&if options.json { outcome.figures.json() + "\n" } else { table(&outcome) })?;
-    if let Some(why) = &outcome.figures.why {
-        eprintln!("{why}");
+    let (scenario, seed) = (head.name.clone(), head.seed_number(seed));
+    outcome.figures.run = Some(RunName { scenario, seed, build: Build::this() });
+    write_files(options, &outcome, &head.name, seed)?;
+    if options.json {
+        print(&(outcome.figures.json() + "\n"))?;
+    } else {
+        print_table(&table(&outcome))?;
+    }
+    for line in outcome.figures.why.iter().chain(&outcome.figures.odd) {
+        eprintln!("{line}");
     }
     tell_violations(&head.name, &outcome.violations, outcome.violations_total)
 }

@@ -2,7 +2,7 @@
 
 use super::{print_warnings, read, seeds, tell_traces, text};
 use crate::args::Sweep;
-use crate::output::{Done, judged, print};
+use crate::output::{Done, judged, print, print_table};
 use lightlag_lab::results::{SHOWN, SHOWN_OF_PACKETS, SUMMARY_FILE, terminal_table};
 use lightlag_lab::sweep::{Plan, Shard, Swept};
 use lightlag_scenario::Points;
@@ -32,7 +32,7 @@ pub fn sweep(options: &Sweep) -> Done {
     } else {
         let packets = done.results.rows.iter().any(|row| row.metric("goodput_bit_per_s").is_some());
         let shown = if packets { SHOWN_OF_PACKETS } else { SHOWN };
-        print(&(terminal_table(&done.results, &shown) + "\n"))?;
+        print_table(&(terminal_table(&done.results, &shown) + "\n"))?;
         tell_nothing(&done, list.len());
         eprintln!("results in {}", out.display());
     }

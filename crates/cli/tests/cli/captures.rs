@@ -1,6 +1,7 @@
 //! `lightlag capture` as users run it.
 
 use crate::lightlag::Place;
+use crate::lightlag::running::link_of;
 
 /// A segment of TCP with 100 bytes of payload, as a capture of raw IP.
 fn capture() -> Vec<u8> {
@@ -134,6 +135,26 @@ fn compressed_captures_are_read_from_files_and_from_standard_input() {
         let done = place.command(&["capture", "-"]).stdin(input).output().expect("the command starts");
         assert_eq!(String::from_utf8_lossy(&done.stdout), plain);
         assert_eq!(String::from_utf8_lossy(&done.stderr), "");
+    }
+}
+
+#[test]
+fn a_run_writes_its_records_to_every_trace_that_is_named() {
+    let place = Place::new();
+    place.write("link.toml", link_of("1 Mbit/s", ""));
+    place.good(&["run", "link.toml", "--trace", "one.jsonl"]);
+    let all = ["--trace", "a.pcapng", "--trace", "b.parquet", "--trace", "c.jsonl"];
+    let figures = place.good(&[&["run", "link.toml", "--json"], &all[..]].concat());
+    assert_eq!(place.read("c.jsonl"), place.read("one.jsonl"), "several traces change none");
+    assert_eq!(figures, place.good(&["run", "link.toml", "--json"]), "nor the run");
+    assert!(place.good(&["capture", "a.pcapng"]).contains(" TCP "));
+    assert_eq!(place.good(&["explain", "b.parquet"]), place.good(&["explain", "c.jsonl"]));
+    for (words, what) in [
+        (["--trace", "c.jsonl", "--trace", "./c.jsonl"], "./c.jsonl is what --trace writes"),
+        (["--trace", "link.toml", "--trace", "d.jsonl"], "link.toml is the scenario"),
+    ] {
+        let line = place.refused(&[&["run", "link.toml"], &words[..]].concat());
+        assert!(line.contains(what), "{line}");
     }
 }
 

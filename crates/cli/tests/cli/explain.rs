@@ -17,6 +17,35 @@ fn a_trace_and_a_run_with_its_seed_give_the_same_explanations() {
 }
 
 #[test]
+fn a_bundle_that_is_asked_for_by_name_is_named_in_the_answer() {
+    let place = Place::new();
+    place.write("walkers.toml", WALKERS);
+    let answer = place.good(&["explain", "walkers.toml", "--bundle", "M17"]);
+    assert!(answer.starts_with("Bundle 16 (M17), "), "{answer}");
+    let numbered = place.good(&["explain", "walkers.toml", "--bundle", "16"]);
+    assert_eq!(answer.replacen(" (M17)", "", 1), numbered);
+    let json = place.good(&["explain", "walkers.toml", "--bundle", "M17", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    assert_eq!((&json["name"], &json["bundle"]), (&"M17".into(), &16.into()));
+}
+
+#[test]
+fn an_explanation_says_what_would_help() {
+    let place = Place::new();
+    let small = "nodes.n.buffer=\"150 kB\"";
+    place.write("walkers.toml", WALKERS);
+    for words in [
+        &["explain", "walkers.toml", "--set", small][..],
+        &["explain", "walkers.toml", "--set", small, "--why"],
+    ] {
+        let text = place.good(words);
+        assert!(text.contains("\nWhat would help: larger buffers than 150 kB"), "{text}");
+    }
+    let json = place.good(&["explain", "walkers.toml", "--set", small, "--json"]);
+    assert!(json.contains("\"help\": \"What would help: "), "{json}");
+}
+
+#[test]
 fn what_cannot_be_explained_is_refused_in_a_line() {
     let place = Place::new();
     place.write("walkers.toml", WALKERS);
@@ -62,6 +91,42 @@ fn a_run_and_a_sweep_that_deliver_nothing_say_why() {
     }
     let delivers = place.good(&["run", "relay.toml", "--set", "contacts.plan.rate=1 Mbit/s", "--json"]);
     assert!(!delivers.contains("\"why\""), "{delivers}");
+}
+
+#[test]
+fn a_run_whose_bundles_all_expire_or_whose_contacts_come_later_says_so() {
+    let place = Place::new();
+    let text = RELAY.replace("file = \"contacts.txt\"", "file = \"contacts.txt\"\nrate = \"1 Mbit/s\"");
+    place.write("relay.toml", &text);
+    place.write("contacts.txt", "start_s,end_s,a,b\n300,400,a,b\n");
+    let said = |words: &[&str]| {
+        let output = place.run(&[&["run", "relay.toml"], words].concat());
+        String::from_utf8(output.stderr).expect("it is text")
+    };
+    let expired = said(&["--set", "traffic.messages.lifetime=5 s", "--set", "traffic.messages.end=2 min"]);
+    assert!(
+        expired.contains("delivered: they expired: they live for 5 s, and the fastest sequence of contacts to a destination takes"),
+        "{expired}"
+    );
+    assert!(expired.contains("3 min"), "from the last one to the contact: {expired}");
+}
+
+#[test]
+fn a_mechanism_without_a_full_buffer_is_odd() {
+    let place = Place::new();
+    place.write("walkers.toml", WALKERS);
+    let run = |sets: &[&str]| {
+        let output = place.run(&[&["run", "walkers.toml"], sets].concat());
+        String::from_utf8(output.stderr).expect("it is text")
+    };
+    let line =
+        "no buffer was ever full, so that there was no congestion for `credit` to control: lower `buffer`";
+    assert!(run(&["--set", "mechanism=credit", "--set", "buffer=1 GB"]).starts_with(line));
+    assert_eq!(run(&["--set", "mechanism=credit", "--set", "buffer=200 kB"]), "");
+    assert_eq!(run(&["--set", "buffer=1 GB"]), "", "without a mechanism nothing is odd");
+    let json =
+        place.good(&["run", "walkers.toml", "--set", "mechanism=credit", "--set", "buffer=1 GB", "--json"]);
+    assert!(json.contains("\"odd\": \"no buffer was ever full"), "{json}");
 }
 
 #[test]

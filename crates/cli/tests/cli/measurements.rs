@@ -266,7 +266,7 @@ fn what_is_wrong_with_a_measurement_is_told_in_one_line() {
         (&["--over", "dccp", "--every", "1 ms"], "at least 100 ms"),
         (&["--over", "dccp", "--every", "2 min"], "longer than --time"),
         (&["--over", "dccp", "--time", "0 s"], "--time"),
-        (&["--over", "dccp", "--time", "50 ms"], "--time: 50 ms; at least 100 ms"),
+        (&["--over", "dccp", "--time", "50 ms"], "--time: 0.05 s is too short; at least 100 ms"),
         (&["--over", "dccp", "--capture", "there/is/none.pcap"], "--capture: cannot write"),
         (&["--over", "ltp-udp", "--controller", "contact_rate"], "needs a planned rate"),
         (&["--over", "dccp", "--once"], "--once"),

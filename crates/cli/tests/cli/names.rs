@@ -38,7 +38,8 @@ fn trusting(more: &[&str]) -> &'static [&'static str] {
 fn files_of_every_size_arrive_as_they_are_over_every_face() {
     let place = Place::new();
     let socket = format!("unix://{}", place.path("socket").display());
-    for (at, segment) in [(UDP, "8000 B"), (UDP, "700"), ("tcp://127.0.0.1:0", "8000 B"), (&socket, "1 kB")] {
+    for (at, segment) in [(UDP, "8000 B"), (UDP, "700 B"), ("tcp://127.0.0.1:0", "8000 B"), (&socket, "1 kB")]
+    {
         for length in [0, 1, 7999, 8000, 8001, 2_000_000] {
             place.write("file", noise(length));
             let (_producer, face) = publish(&place, "/a/file", "file", at, &["--segment-size", segment]);
@@ -56,7 +57,7 @@ fn files_of_every_size_arrive_as_they_are_over_every_face() {
 fn what_goes_to_standard_output_is_in_order() {
     let place = Place::new();
     place.write("file", noise(1_000_001));
-    let (_producer, face) = publish(&place, "/a", "file", UDP, &["--segment-size", "100"]);
+    let (_producer, face) = publish(&place, "/a", "file", UDP, &["--segment-size", "100 B"]);
     let done = place.run(&["names", "get", "/a", "--face", &face, "--insecure"]);
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     assert!(done.stdout == noise(1_000_001));
@@ -347,7 +348,7 @@ fn what_is_wrong_with_a_command_is_told_in_one_line() {
         (get(&["--controller", "none"]), "--controller"),
         (get(&["--controller", "contact_rate"]), "works with ltp, udpdtn only; take short_queue"),
         (get(&["--set", "x=1"]), "--set"),
-        (get(&["--mtu", "10"]), "--mtu: 10 B; it must be 128 to"),
+        (get(&["--mtu", "10 B"]), "--mtu: 10 B; it must be 128 to"),
         (get(&["--mtu", "much"]), "--mtu"),
         (get(&["--trust", "text"]), "text: it holds no such key"),
         (get(&["--trust", "missing"]), "missing"),
@@ -359,9 +360,9 @@ fn what_is_wrong_with_a_command_is_told_in_one_line() {
         (vec!["names", "put", "/a", "missing", "--listen", UDP], "missing"),
         (vec!["names", "put", "/a", ".", "--listen", UDP], "it is no file"),
         (vec!["names", "put", "/a", "file", "--listen", "udp://192.0.2.1:7"], "cannot listen at"),
-        (put(&["--segment-size", "0"]), "--segment-size: under this name it must be 1 to"),
-        (put(&["--segment-size", "9000"]), "--segment-size"),
-        (put(&["--segment-size", "999999999999"]), "--segment-size"),
+        (put(&["--segment-size", "0 B"]), "--segment-size: under this name it must be 1 to"),
+        (put(&["--segment-size", "9000 B"]), "--segment-size"),
+        (put(&["--segment-size", "999999999999 B"]), "--segment-size"),
         (put(&["--rate", "0 bit/s"]), "--rate"),
         (put(&["--key", "empty"]), "empty: it holds no private key"),
         (put(&["--face", "udp://127.0.0.1:9"]), "cannot be used with"),

@@ -215,6 +215,42 @@ fn a_sweep_over_mechanisms_is_compared_with_one_of_a_fixed_mechanism() {
 }
 
 #[test]
+fn two_runs_are_compared_by_their_folders_or_their_json() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS);
+    for (mechanism, seed, out) in [("none", "1", "a"), ("credit", "1", "b"), ("none", "2", "late")] {
+        let set = format!("mechanism={mechanism}");
+        let json = place.good(&["run", "s.toml", "--set", &set, "--seed", seed, "--out", out, "--json"]);
+        place.write(&format!("{out}.json"), json);
+    }
+    let table = place.good(&["compare", "a", "b"]);
+    assert!(table.starts_with("One seed each: nothing says whether chance"), "{table}");
+    assert!(table.contains("delivery_prob") && !table.contains("point"), "{table}");
+    let files = place.good(&["compare", "a.json", "b.json"]);
+    assert_eq!(
+        files.replace("a.json", "a").replace("b.json", "b").split_whitespace().collect::<Vec<_>>(),
+        table.split_whitespace().collect::<Vec<_>>()
+    );
+    let json = place.good(&["compare", "a", "b", "--metric", "created", "--json"]);
+    let output: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    assert_eq!(output["differences"][0]["paired"]["difference"]["mean"], 0.0, "both had the same traffic");
+    place.good(&["sweep", "s.toml", "--out", "sweep"]);
+    assert!(
+        place.good(&["compare", "sweep", "late"]).contains("delivery_prob"),
+        "a run and a sweep with its seed"
+    );
+    place.write("other.json", "{\"x\": 1}");
+    for (words, right) in [
+        (["compare", "a", "late"], "no seed is in both (1 and 2); run both with the same seeds"),
+        (["compare", "a", "other.json"], "it does not say which `run` it is of"),
+        (["compare", "a", "."], "name the folder of a sweep or of `run --out`, or a file of `run --json`"),
+    ] {
+        let line = place.refused(&words);
+        assert!(line.contains(right), "{line}");
+    }
+}
+
+#[test]
 fn sweeps_that_have_nothing_in_common_are_not_compared() {
     let place = Place::new();
     place.write("s.toml", WALKERS);
@@ -228,7 +264,7 @@ fn sweeps_that_have_nothing_in_common_are_not_compared() {
     }
     for (other, words) in [
         ("three", "two and three: no point of one sweep is a point of the other (buffer); "),
-        ("late", "two and late: no seed is in both sweeps (1 and 7); "),
+        ("late", "two and late: no seed is in both (1 and 7); "),
         ("routers", "two and routers: only the first varies buffer and only the second varies router; "),
     ] {
         let line = place.refused(&["compare", "two", other]);

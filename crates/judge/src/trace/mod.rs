@@ -145,6 +145,14 @@ pub fn rows<R: TraceRow>(path: &Path) -> Result<Rows<R>, TraceError> {
     })
 }
 
+/// The rows of another table of flat columns, in Parquet.
+///
+/// # Errors
+/// If the file can't be opened, or has other columns. What is wrong later on comes from the iterator.
+pub fn table<R: Columns>(path: &Path) -> Result<impl Iterator<Item = Result<R, TraceError>>, TraceError> {
+    parquet::read(File::open(path)?)
+}
+
 fn read_lines<R: TraceRow>(from: impl BufRead) -> impl Iterator<Item = Result<R, TraceError>> {
     from.lines().zip(1..).map(|(line, row)| {
         let line = line?;

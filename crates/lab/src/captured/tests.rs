@@ -52,7 +52,7 @@ fn captured(controller: &str, transport: &str, place: Where, path: &Path) -> cra
     file.set("controller", controller).unwrap();
     file.set("transport", transport).unwrap();
     let point = file.points().unwrap().list.remove(0);
-    let options = Options { trace: Some(path.to_owned()), capture: place, ..Options::default() };
+    let options = Options { traces: vec![path.to_owned()], capture: place, ..Options::default() };
     run(&point.scenario, Seed::Number(1), &ContactsCache::default(), &options).unwrap().figures
 }
 
@@ -193,8 +193,8 @@ fn a_node_that_is_not_there_is_told() {
     file.set("duration", "2 s").unwrap();
     let point = file.points().unwrap().list.remove(0);
     let folder = tempfile::tempdir().unwrap();
-    let trace = Some(folder.path().join("x.pcapng"));
-    let options = Options { trace, capture: Where::parse("rely"), ..Options::default() };
+    let traces = vec![folder.path().join("x.pcapng")];
+    let options = Options { traces, capture: Where::parse("rely"), ..Options::default() };
     let error = run(&point.scenario, Seed::Number(1), &ContactsCache::default(), &options).unwrap_err();
     assert_eq!(error.to_string(), "--capture: there is no node `rely` to capture at; did you mean `relay`?");
 }

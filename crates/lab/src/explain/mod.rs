@@ -7,6 +7,7 @@ mod collect;
 mod contacts;
 mod flows;
 mod groups;
+mod help;
 mod life;
 mod losses;
 pub mod nothing;
@@ -48,6 +49,18 @@ pub struct Explanation {
     pub text: String,
     /// The same as one JSON object.
     pub json: Value,
+}
+
+impl Explanation {
+    /// The life of a bundle that was asked for by its name.
+    #[must_use]
+    pub fn of_name(mut self, name: &str) -> Self {
+        if let Some((number, rest)) = self.text.split_once(", ") {
+            self.text = format!("{number} ({name}), {rest}");
+        }
+        self.json["name"] = name.into();
+        self
+    }
 }
 
 /// Explains what was collected.
@@ -114,6 +127,7 @@ fn predicate(fate: Fate) -> &'static str {
 fn summary(run: &Collector, fates: &Fates, measured: &Measured) -> Explanation {
     let mut lines = vec![delivered(run, measured)];
     lines.extend(main_cause(run, fates));
+    lines.extend(help::sentence(run, fates, measured));
     let mut text = lines.join("\n") + "\n\n" + &causes_table(run, fates, true) + "\n";
     text += &format!("{}\n{}\n", measured.contacts_text(), why::transfers_text(run));
     if let Some(example) = fates.lost().next().or_else(|| fates.all.first()) {
@@ -153,6 +167,7 @@ fn head_json(run: &Collector, fates: &Fates, measured: &Measured) -> Value {
     head["delivered"] = measured.delays.len().into();
     head["fates"] = counts_json(fates);
     head["all_paths_searched"] = fates.complete.into();
+    head["help"] = help::sentence(run, fates, measured).into();
     head
 }
 
@@ -205,6 +220,9 @@ fn why(run: &Collector, fates: &Fates, measured: &Measured) -> Explanation {
     let mut text = format!("{}\n", delivered(run, measured));
     paragraphs.iter().for_each(|(_, _, paragraph)| text += &format!("\n{paragraph}\n"));
     text += &format!("\n{}\n{}\n", measured.contacts_text(), why::transfers_text(run));
+    if let Some(help) = help::sentence(run, fates, measured) {
+        text += &format!("\n{help}\n");
+    }
     let mut json = head_json(run, fates, measured);
     let causes: Vec<Value> = paragraphs
         .iter()

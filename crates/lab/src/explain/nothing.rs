@@ -1,8 +1,9 @@
-//! Why a run created or delivered nothing, in a line.
+//! Why a run created or delivered nothing, in a line; and what else is odd about it.
 
 use super::why::median;
 use super::words::{count, size, span};
 use crate::bound::Reach;
+use lightlag_protocols::dtn::Bundle;
 use lightlag_protocols::time::Instant;
 use lightlag_worlds::contacts::Contact;
 use lightlag_worlds::messages::Setup;
@@ -59,7 +60,7 @@ fn none_delivered(setup: &Setup, counts_from: Instant, figure: Figure) -> String
             "their sources had no room for them".to_owned()
         };
     }
-    let Some(contact) = median_contact(setup) else { return "no two nodes met".to_owned() };
+    let Some(contact) = median_contact(setup) else { return no_contact(setup) };
     let (started, aborted, relayed) = (figure("started"), figure("aborted"), figure("relayed"));
     let contact = format!("the median contact {contact}, bundles have {}", size(bundle));
     if started > 0 && 2 * aborted >= started {
@@ -70,6 +71,9 @@ fn none_delivered(setup: &Setup, counts_from: Instant, figure: Figure) -> String
         );
     }
     let reachable = reachable(setup, counts_from);
+    if let Some(late) = too_late(setup, counts_from).filter(|_| reachable == 0) {
+        return late;
+    }
     match (reachable, started) {
         (0, 0) => format!("no sequence of contacts led from a source to its destination in time; {contact}"),
         (0, _) => format!(
@@ -81,6 +85,45 @@ fn none_delivered(setup: &Setup, counts_from: Instant, figure: Figure) -> String
         ),
         _ => format!("{reachable} could have been; {}", lost_copies(relayed, figure)),
     }
+}
+
+fn no_contact(setup: &Setup) -> String {
+    let run = span(setup.until - Instant::ZERO);
+    match setup.contacts.list.iter().map(|contact| contact.start).min() {
+        Some(first) => format!(
+            "no two nodes met: the first contact is due after {}, the run ends after {run}",
+            span(first - Instant::ZERO)
+        ),
+        None => format!("no two nodes met within the {run} of the run"),
+    }
+}
+
+/// Where contacts lead to destinations only when the lifetime of bundles is over: how long they live, and would have to.
+fn too_late(setup: &Setup, counts_from: Instant) -> Option<String> {
+    let mut reach = Reach::new(setup);
+    let counted = setup.bundles.iter().filter(|b| counts_from <= b.created && b.created <= setup.until);
+    let takes = |bundle: &Bundle| {
+        let endless = Bundle { expires: Instant::MAX, ..*bundle };
+        Some((reach.earliest(&endless)? - bundle.created, bundle.expires - bundle.created))
+    };
+    let (needed, lives) = counted.take(SEARCHED).filter_map(takes).min()?;
+    Some(format!(
+        "they expired: they live for {}, and the fastest sequence of contacts to a destination takes {}",
+        span(lives),
+        span(needed)
+    ))
+}
+
+/// What is odd about a run of bundles that delivers some, in a line: a mechanism that had no full buffer to act on.
+pub fn odd(mechanism: Option<&str>, figure: Figure) -> Option<String> {
+    let mechanism = mechanism.filter(|_| figure("delivered") > 0)?;
+    let is_full = ["dropped_overflow", "rejected"].into_iter().any(|name| figure(name) > 0);
+    (!is_full).then(|| {
+        format!(
+            "no buffer was ever full, so that there was no congestion for `{mechanism}` to control: lower `buffer` or create \
+             more traffic"
+        )
+    })
 }
 
 fn transfers(number: u64) -> String {

@@ -179,6 +179,48 @@ fn a_lost_bundle_says_what_chances_its_last_copy_had() {
 }
 
 #[test]
+fn what_would_help_follows_from_what_most_were_lost_to() {
+    let [a, b, c] = NODES;
+    let help = |records: &[(i64, Record)]| {
+        let text = story(records, Asked::Summary).text;
+        let line = text.lines().find_map(|line| line.strip_prefix("What would help: "));
+        line.unwrap_or_default().to_owned()
+    };
+    let created = |seconds| (seconds, Record::Created(bundle(0, seconds)));
+    let gone = |now, reason| (now, Record::Gone { node: a, id: BundleId(0), reason, received: at(0) });
+    let large = Bundle { size: Bytes(250_001), ..bundle(0, 5) };
+    assert_eq!(
+        help(&[(5, Record::Rejected(large))]),
+        "a buffer of at least 250 kB at their sources, or smaller bundles."
+    );
+    assert_eq!(
+        help(&[created(0)]),
+        "other contacts: no router, mechanism, buffer or lifetime can deliver them."
+    );
+    // Both contacts are later than the bundle lives.
+    let late = [
+        created(0),
+        (500, up(a, b)),
+        (520, Record::ContactDown { a, b }),
+        (600, up(b, c)),
+        (620, Record::ContactDown { a: b, b: c }),
+    ];
+    assert_eq!(help(&late), "a longer lifetime: contacts lead them to their destination later.");
+    assert_eq!(
+        help(&with(two_contacts(), &[created(0), gone(9, DropReason::Overflow)])),
+        "a larger buffer at a than 250 kB, or less traffic."
+    );
+    assert_eq!(
+        help(&with(two_contacts(), &[created(0), gone(100, DropReason::Expired)])),
+        "another router: contacts led them to their destination in time."
+    );
+    // Nothing is said of what no fact shows.
+    let delivered =
+        Record::Delivered { from: b, to: c, id: BundleId(0), started: at(50), hops: 2, first: true };
+    assert_eq!(help(&with(two_contacts(), &[created(0), (60, delivered)])), "");
+}
+
+#[test]
 fn a_run_without_bundles_has_an_explanation_too() {
     assert_eq!(story(&[], Asked::Lost).text, "0 of 0 bundles were not delivered (0 %).\n");
     assert!(story(&[], Asked::Summary).text.starts_with("0 of 0 bundles were delivered (0 %).\n"));

@@ -1,8 +1,10 @@
 //! The figures of a run of any world, by name.
 
 use super::{BUNDLES, Number, Summary, numbers};
+use crate::results::Build;
 use lightlag_protocols::time::Duration;
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
 
 /// Named figures, in the order in which they are shown.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,8 +17,24 @@ pub struct Figures {
     pub parts: Vec<Part>,
     /// Why the run created or delivered nothing, if so: a line.
     pub why: Option<String>,
+    /// What is odd about a run that delivered something, if so: a line.
+    pub odd: Option<String>,
     /// What the reader of the scenario warned of, a line each.
     pub warnings: Vec<String>,
+    /// Which run it is, in files that keep its figures.
+    pub run: Option<RunName>,
+}
+
+/// Which run figures are of, and which program made them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RunName {
+    /// Name of the scenario.
+    pub scenario: String,
+    /// Seed of the run.
+    pub seed: u64,
+    /// The program.
+    #[serde(flatten)]
+    pub build: Build,
 }
 
 /// Figures of one part of a world.
@@ -110,8 +128,14 @@ impl Serialize for Figures {
         if let Some(why) = &self.why {
             map.serialize_entry("why", why)?;
         }
+        if let Some(odd) = &self.odd {
+            map.serialize_entry("odd", odd)?;
+        }
         if !self.warnings.is_empty() {
             map.serialize_entry("warnings", &self.warnings)?;
+        }
+        if let Some(run) = &self.run {
+            map.serialize_entry("run", run)?;
         }
         map.end()
     }

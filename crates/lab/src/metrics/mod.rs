@@ -6,7 +6,7 @@ mod summary;
 pub mod the_one;
 
 pub use collect::Metrics;
-pub use figures::{Figures, Part};
+pub use figures::{Figures, Part, RunName};
 pub(crate) use summary::metrics;
 pub use summary::{BUNDLES, Metric, Number, Summary, numbers};
 

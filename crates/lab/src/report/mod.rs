@@ -12,6 +12,7 @@ use serde::Serialize;
 
 pub use of_series::of_series;
 pub use of_sweep::of_sweep;
+pub(crate) use of_sweep::{Axes, Drawn, figure as sweep_figure};
 
 const TEMPLATE: &str = include_str!("report.html");
 const CHART: &str = include_str!("chart.html");

@@ -4,13 +4,31 @@ use super::{Figure, Report, ScenarioText, Table};
 use crate::figure::{self, Mark, Place, Plot, Title};
 use crate::results::{Point, Results, Row, SHOWN, interval_text, unfinished};
 
-/// What is drawn: metric, axis title, unit.
-const DRAWN: [(&str, &str, &str); 4] = [
-    ("delivery_prob", "delivery ratio", ""),
-    ("latency_avg", "latency", "s"),
-    ("overhead_ratio", "overhead", ""),
-    ("censored_delay_avg", "delay, undelivered counted with their age", "s"),
+/// A metric that is drawn.
+#[derive(Clone, Copy)]
+pub struct Drawn<'a> {
+    metric: &'a str,
+    /// Of the axis.
+    title: &'a str,
+    /// Empty for a share or a count.
+    unit: &'a str,
+}
+
+/// What a report draws, and how metrics are called on axes.
+const DRAWN: [Drawn<'static>; 4] = [
+    Drawn { metric: "delivery_prob", title: "delivery ratio", unit: "" },
+    Drawn { metric: "latency_avg", title: "latency", unit: "s" },
+    Drawn { metric: "overhead_ratio", title: "overhead", unit: "" },
+    Drawn { metric: "censored_delay_avg", title: "delay, undelivered counted with their age", unit: "s" },
 ];
+
+impl<'a> Drawn<'a> {
+    /// Any metric; one that no report draws is called by its name.
+    pub fn of(metric: &'a str) -> Self {
+        let known = DRAWN.into_iter().find(|drawn| drawn.metric == metric);
+        known.unwrap_or(Self { metric, title: metric, unit: "" })
+    }
+}
 
 /// A report of a sweep's results.
 pub fn of_sweep(results: &Results) -> Report {
@@ -69,7 +87,7 @@ fn warnings(results: &Results) -> Vec<String> {
 }
 
 /// Which axis goes where in a figure.
-struct Axes {
+pub struct Axes {
     x: Option<String>,
     series: Option<String>,
     panels: Vec<String>,
@@ -79,16 +97,40 @@ struct Axes {
 impl Axes {
     /// Mechanisms are the series where there are any; a numeric axis is the horizontal one.
     fn of(results: &Results) -> Self {
+        Self::divided(results, None, None)
+    }
+    /// With these axes where they are given.
+    ///
+    /// # Errors
+    /// An axis that the sweep does not vary.
+    pub fn chosen(results: &Results, x: Option<&str>, series: Option<&str>) -> Result<Self, String> {
+        let known = results.value_columns();
+        for (option, axis) in [("--x", x), ("--series", series)] {
+            if let Some(axis) = axis.filter(|axis| !known.iter().any(|name| name == axis)) {
+                let varied = if known.is_empty() { "nothing".to_owned() } else { known.join(", ") };
+                return Err(format!("{option}: the sweep does not vary `{axis}`; it varies {varied}"));
+            }
+        }
+        if x.is_some() && x == series {
+            return Err("--x and --series name one axis; name two, or leave one out".to_owned());
+        }
+        Ok(Self::divided(results, x, series))
+    }
+    fn divided(results: &Results, given_x: Option<&str>, given_series: Option<&str>) -> Self {
         let mut rest = results.value_columns();
         let mut take =
             |wanted: &dyn Fn(&String) -> bool| rest.iter().position(wanted).map(|at| rest.remove(at));
         let numeric_axis = |column: &String| {
             results.rows.iter().all(|row| row.value(column).is_some_and(|text| number(text).is_some()))
         };
-        let series = take(&|column| column == "mechanism").or_else(|| take(&|column| column == "router"));
-        let numbers = take(&numeric_axis);
-        let numeric = numbers.is_some();
-        let x = numbers.or_else(|| take(&|column| column == "router")).or_else(|| take(&|_| true));
+        let x = given_x.and_then(|axis| take(&|column| column == axis));
+        let series = match given_series {
+            Some(axis) => take(&|column| column == axis),
+            None => take(&|column| column == "mechanism").or_else(|| take(&|column| column == "router")),
+        };
+        let x = x.or_else(|| take(&numeric_axis));
+        let x = x.or_else(|| take(&|column| column == "router")).or_else(|| take(&|_| true));
+        let numeric = x.as_ref().is_some_and(numeric_axis);
         Self { x, series, panels: rest, numeric }
     }
 }
@@ -98,8 +140,9 @@ fn number(text: &str) -> Option<f64> {
     text.rsplit("..").next()?.split_whitespace().next()?.parse().ok()
 }
 
-fn figure(results: &Results, axes: &Axes, drawn: &(&str, &str, &str)) -> Option<Figure> {
-    let (metric, title, unit) = *drawn;
+/// A metric of every point; `None` where no run has a value.
+pub fn figure(results: &Results, axes: &Axes, drawn: &Drawn) -> Option<Figure> {
+    let Drawn { metric, title, unit } = *drawn;
     let marks: Vec<Mark> = results.points().iter().filter_map(|point| mark(point, axes, metric)).collect();
     if marks.is_empty() {
         return None;

@@ -1,5 +1,6 @@
 //! The table of a sweep: one row a run.
 
+mod of_run;
 mod parquet;
 mod summary;
 pub(crate) mod terminal;
@@ -159,6 +160,24 @@ impl Results {
             return parquet::read(&path);
         }
         Err(Error::Missing { path, right: "name the folder of a sweep".to_owned() })
+    }
+
+    /// Reads what a command has written: the folder of a sweep or of `run --out`, or a file of `run --json`.
+    ///
+    /// # Errors
+    /// Neither of them there.
+    pub fn read_any(path: &Path) -> Result<Self, Error> {
+        match of_run::read(path) {
+            Some(read) => read,
+            None => Self::read(path).map_err(|error| match error {
+                Error::Missing { path, .. } => Error::Missing {
+                    path,
+                    right: "name the folder of a sweep or of `run --out`, or a file of `run --json`"
+                        .to_owned(),
+                },
+                other => other,
+            }),
+        }
     }
 
     /// Reads one table.

@@ -29,6 +29,11 @@ pub fn counts_from(network: &BundleNetwork) -> Instant {
     Instant::ZERO + network.measure_from
 }
 
+/// The congestion mechanism of a scenario, of several the first; `None` where no node has one.
+fn mechanism(network: &BundleNetwork) -> Option<&str> {
+    network.groups.iter().map(|group| group.mechanism.entry.name.as_str()).find(|name| *name != "none")
+}
+
 /// Whether contacts may fail or nodes vanish.
 pub fn some_fail(network: &BundleNetwork) -> bool {
     network.failures.contacts > 0.0 || network.failures.nodes > 0.0
@@ -66,12 +71,12 @@ impl<'s> World for Bundles<'s> {
         let series = sampled.then(TimeSeries::of_nodes);
         let mut extras = Extras { reports, series, progress: options.progress.clone() };
         let mut metrics = Metrics::new(counts_from(self.network));
-        let Watchers { trace, judge } = watchers;
+        let Watchers { traces, judge } = watchers;
         // The common case is compiled for itself: 3 million transfers a run.
-        if extras.is_empty() && trace.is_none() {
+        if extras.is_empty() && traces.is_empty() {
             messages::run(setup, &mut (&mut metrics, judge));
         } else {
-            messages::run(setup, &mut ((&mut metrics, judge), (&mut extras, trace)));
+            messages::run(setup, &mut ((&mut metrics, judge), (&mut extras, traces)));
         }
         let mut summary = metrics.summary();
         let network = self.network;
@@ -82,6 +87,7 @@ impl<'s> World for Bundles<'s> {
         }
         let mut figures = Figures::from(summary);
         figures.why = nothing::bundles(setup, counts_from(network), some_fail(network), &figures.counts());
+        figures.odd = nothing::odd(mechanism(network), &figures.counts());
         let texts = extras.reports.into_iter().map(|(report, path)| (path, report.text()));
         let outcome =
             Outcome { figures, reports: texts.collect(), series: extras.series, ..Outcome::default() };

@@ -37,9 +37,9 @@ pub struct Options {
     pub reports: bool,
     /// Collect time series, where the scenario samples.
     pub series: bool,
-    /// Write every record here: the name ends in `.parquet`, or in `.jsonl` for lines of JSON; in
+    /// Write every record to each of these files: the name ends in `.parquet`, or in `.jsonl` for lines of JSON; in
     /// scenarios of packets also in `.pcapng`.
-    pub trace: Option<PathBuf>,
+    pub traces: Vec<PathBuf>,
     /// Where a trace that ends in `.pcapng` is captured.
     pub capture: Where,
     /// In scenarios of packets: analyse what a capture of the run shows, under these options. It is kept in
@@ -56,7 +56,7 @@ impl Default for Options {
             judge: true,
             reports: false,
             series: false,
-            trace: None,
+            traces: Vec::new(),
             capture: Where::default(),
             analysis: None,
             progress: None,
@@ -200,20 +200,21 @@ fn lines<K: Kinds>(found: &Findings<K>) -> (Vec<String>, u64) {
 
 /// Observers that any world may have.
 struct Watchers<W: World + ?Sized> {
-    trace: Option<W::Trace>,
+    traces: Vec<W::Trace>,
     judge: Option<W::Judge>,
 }
 
 fn play<W: World>(world: &W, seed: Seed, options: &Options) -> Result<Outcome> {
     world.check(options)?;
-    // Open the trace first: a bad path must fail before the run.
-    let file = options.trace.as_deref().map(|path| TraceFile::create(path, W::TRACES)).transpose()?;
+    // Open the traces first: a bad path must fail before the run.
+    let files = options.traces.iter().map(|path| TraceFile::create(path, W::TRACES));
+    let files = files.collect::<Result<Vec<_>>>()?;
     let setup = world.setup(seed, options)?;
-    let trace = file.map(|file| world.trace(file, &setup, options)).transpose()?;
+    let traces = files.into_iter().map(|file| world.trace(file, &setup, options)).collect::<Result<_>>()?;
     let judge = options.judge.then(|| world.judge(&setup));
-    let mut watchers = Watchers { trace, judge };
+    let mut watchers = Watchers { traces, judge };
     let (outcome, ended) = world.run(&setup, &mut watchers, options)?;
-    if let (Some(trace), Some(path)) = (watchers.trace, &options.trace) {
+    for (trace, path) in watchers.traces.into_iter().zip(&options.traces) {
         W::finish(trace, ended).map_err(|error| trace::failed(path, &error))?;
     }
     let (violations, violations_total) =

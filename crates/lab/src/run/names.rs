@@ -45,7 +45,7 @@ impl World for NameNetwork {
     fn run(
         &self,
         setup: &Setup,
-        Watchers { trace, judge }: &mut Watchers<Self>,
+        Watchers { traces, judge }: &mut Watchers<Self>,
         options: &Options,
     ) -> Result<(Outcome, Instant)> {
         let mut progress = options.progress.clone();
@@ -54,10 +54,10 @@ impl World for NameNetwork {
             TimeSeries::of_flows(self.consumers.iter().map(|one| one.name.clone()).collect(), links)
         });
         // Observers that do not need packets add no cost.
-        let outcome = if trace.is_none() && judge.is_none() {
+        let outcome = if traces.is_empty() && judge.is_none() {
             names::run(setup, &mut (&mut series, &mut progress))
         } else {
-            names::run(setup, &mut ((trace, judge), (&mut series, &mut progress)))
+            names::run(setup, &mut ((traces, judge), (&mut series, &mut progress)))
         };
         let mut figures = figures(self, &outcome);
         figures.why = nothing::names(&figures.counts());

@@ -26,7 +26,7 @@ impl World for Network {
     type Trace = Trace;
 
     fn check(&self, options: &Options) -> Result<()> {
-        if options.trace.as_ref().is_some_and(|path| path.extension().is_some_and(|end| end == "pcapng")) {
+        if options.traces.iter().any(|path| path.extension().is_some_and(|end| end == "pcapng")) {
             captured::points(self, &options.capture)?;
         }
         Ok(())
@@ -53,7 +53,7 @@ impl World for Network {
     fn run(
         &self,
         setup: &Setup,
-        Watchers { trace, judge }: &mut Watchers<Self>,
+        Watchers { traces, judge }: &mut Watchers<Self>,
         options: &Options,
     ) -> Result<(Outcome, Instant)> {
         let mut progress = options.progress.clone();
@@ -65,10 +65,10 @@ impl World for Network {
         let mut memory = Memory(options.analysis.as_ref().map(|_| memory()).transpose()?.map(Box::new));
         // Observers that do not need packets add no cost. The world is compiled for these two only: with more,
         // less of it is compiled into one piece.
-        let outcome = if trace.is_none() && judge.is_none() && memory.0.is_none() {
+        let outcome = if traces.is_empty() && judge.is_none() && memory.0.is_none() {
             packets::run(setup, &mut (&mut series, &mut progress))
         } else {
-            packets::run(setup, &mut (((trace, &mut memory), judge), (&mut series, &mut progress)))
+            packets::run(setup, &mut (((traces, &mut memory), judge), (&mut series, &mut progress)))
         };
         let flows = self.flows.iter().zip(&outcome.flows);
         let parts = flows.map(|(plan, flow)| Part::new("flows", &plan.name, numbers(FLOWS, flow))).collect();

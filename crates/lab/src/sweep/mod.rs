@@ -11,19 +11,20 @@ mod journal;
 mod manifest;
 mod plan;
 mod shard;
+mod shown;
 mod union;
 
 use crate::results::{self, Build, Metrics, Results};
 use crate::run::Progress;
-use indicatif::{ProgressBar, ProgressStyle};
 use journal::Journal;
 use manifest::{Manifest, Values};
 use rayon::prelude::*;
 use serde::Serialize;
 use shard::{journal_of, table_of};
+use shown::Shown;
 use std::collections::BTreeSet;
 use std::fmt::Display;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -61,7 +62,7 @@ pub struct Sweep<'a> {
     pub jobs: &'a [Job],
     /// How many runs at a time; 0 means one per core.
     pub threads: usize,
-    /// Who watches how many runs are done; `None`: a bar is drawn, if there is a terminal.
+    /// Who watches how many runs are done; `None`: standard error shows a bar on a terminal, elsewhere a line a minute.
     pub watch: Option<&'a Progress>,
 }
 
@@ -202,7 +203,7 @@ impl Sweep<'_> {
         runner: impl Fn(&Job) -> Result<Metrics, E> + Sync,
     ) -> Result<(), Error> {
         let all = self.mine().count();
-        let bar = self.bar(all, all - missing.len());
+        let shown = Shown::start(self.watch.is_none(), all, all - missing.len());
         self.watch.inspect(|watch| watch.begin(missing.len()));
         let one = |position: &usize| {
             let job = &self.jobs[*position];
@@ -212,14 +213,14 @@ impl Sweep<'_> {
                 reason: reason.to_string(),
             })?;
             open.lock().expect("no run panics while it holds the journal").add(job, metrics)?;
-            bar.inc(1);
+            shown.one_more();
             self.watch.inspect(|watch| watch.count());
             Ok(())
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build()?;
         // Runs differ much in length: one at a time, so that no thread sits on a queue of long ones.
         let done = pool.install(|| missing.par_iter().with_max_len(1).map(one).collect());
-        bar.finish_and_clear();
+        shown.finish();
         done
     }
 
@@ -229,17 +230,6 @@ impl Sweep<'_> {
         let part = union::of_journal(&journal, manifest)?;
         part.write_table(&table_of(&journal))?;
         Ok(part)
-    }
-
-    fn bar(&self, all: usize, done: usize) -> ProgressBar {
-        if self.watch.is_some() || !io::stderr().is_terminal() {
-            return ProgressBar::hidden();
-        }
-        let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} runs, {eta} left")
-            .expect("the template is valid");
-        let bar = ProgressBar::new(all as u64).with_style(style).with_position(done as u64);
-        bar.reset_eta();
-        bar
     }
 }
 

@@ -97,7 +97,7 @@ fn check(text: &str) {
     let path = folder.path().join("trace.parquet");
     let scenario = scenario(text);
     let (seed, cache) = (Seed::Number(1), ContactsCache::default());
-    let options = Options { trace: Some(path.clone()), ..Options::default() };
+    let options = Options { traces: vec![path.clone()], ..Options::default() };
     let figures = run(&scenario, seed, &cache, &options).unwrap().figures;
     let figure = |name: &str| figures.get(name).unwrap() as u64;
 
@@ -169,7 +169,7 @@ fn a_trace_that_was_cut_off_and_a_bundle_that_is_not_there_are_refused_in_a_line
         lifetime: 400,
         range: 40,
     };
-    let options = Options { trace: Some(path.clone()), ..Options::default() };
+    let options = Options { traces: vec![path.clone()], ..Options::default() };
     run(&scenario(&drawn.text()), Seed::Number(1), &ContactsCache::default(), &options).unwrap();
     // A folder with one trace stands for it.
     assert_eq!(of_trace(folder.path(), Asked::Lost).unwrap(), of_trace(&path, Asked::Lost).unwrap());
@@ -232,7 +232,7 @@ fn packets_that_were_offered_to_links_arrived_or_were_dropped_or_were_in_transit
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trace.parquet");
         let scenario = scenario(text);
-        let options = Options { trace: Some(path.clone()), ..Options::default() };
+        let options = Options { traces: vec![path.clone()], ..Options::default() };
         let figures = run(&scenario, Seed::Number(1), &ContactsCache::default(), &options).unwrap().figures;
         for asked in [Asked::Summary, Asked::Lost, Asked::Why] {
             let made = explained(&scenario, asked);

@@ -60,7 +60,7 @@ fn traced<R: DeserializeOwned>(text: &str) -> (Vec<R>, String) {
     let path = folder.path().join("trace.jsonl");
     let file = ScenarioFile::from_toml("s.toml", text, ".".into(), Catalogue::default().into()).unwrap();
     let scenario = file.points().unwrap().list.remove(0).scenario;
-    let options = Options { trace: Some(path.clone()), ..Options::default() };
+    let options = Options { traces: vec![path.clone()], ..Options::default() };
     let outcome = run(&scenario, Seed::Number(1), &ContactsCache::default(), &options).unwrap();
     assert_eq!(outcome.violations, [""; 0]);
     let rows = std::fs::read_to_string(path).unwrap();

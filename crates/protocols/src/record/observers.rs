@@ -1,4 +1,4 @@
-/// Makes the trait `Observer` for a `Record`, and implements it for `()`, pairs, references and `Option`.
+/// Makes the trait `Observer` for a `Record`, and implements it for `()`, pairs, references, `Option` and `Vec`.
 /// A named flag says whether the observer needs packets; a run is faster without.
 macro_rules! observers {
     ($record:ident $(, $flag:ident)?) => {
@@ -36,6 +36,15 @@ macro_rules! observers {
                 if let Some(observer) = self {
                     observer.on_record(now, record);
                 }
+            }
+        }
+
+        /// Any number of observers, called in their order.
+        impl<O: Observer> Observer for Vec<O> {
+            $(const $flag: bool = O::$flag;)?
+            #[inline]
+            fn on_record(&mut self, now: Instant, record: &$record) {
+                self.iter_mut().for_each(|observer| observer.on_record(now, record));
             }
         }
 

@@ -2,6 +2,9 @@
 
 use super::Pacing;
 use clap::{Args, Subcommand};
+use lightlag_protocols::time::Duration;
+use lightlag_protocols::units::Bytes;
+use lightlag_scenario::quantity;
 use std::path::PathBuf;
 
 #[derive(Subcommand)]
@@ -35,12 +38,12 @@ pub struct SendBundles {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
     pub service: Option<u64>,
     /// LTP: bytes at the end of each block that are green, not repaired [default: none]
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
-    pub green: Option<String>,
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = quantity::bytes)]
+    pub green: Option<Bytes>,
     /// LTP: collect bundles in blocks of about this size: for client service 1 (with --engine) one behind the other, for 2
     /// (without) as CCSDS 734.1-B-1 has it
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, conflicts_with = "green")]
-    pub aggregate: Option<String>,
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, conflicts_with = "green", value_parser = quantity::bytes)]
+    pub aggregate: Option<Bytes>,
     /// LTP: a file with a secret that both sides have; segments are authenticated with it (RFC 5327)
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
@@ -77,24 +80,24 @@ pub struct ListenBundles {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
     pub count: Option<u64>,
     /// Largest bundle that is taken
-    #[arg(long, value_name = "SIZE", default_value = "1 GB", allow_hyphen_values = true)]
-    pub max_size: String,
+    #[arg(long, value_name = "SIZE", default_value = "1 GB", allow_hyphen_values = true, value_parser = quantity::bytes)]
+    pub max_size: Bytes,
     /// Most bytes of all files in the folder, each counted with 4096 or more, and of bundles that are still coming
     /// [default: half of what they and the free disk have]
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
-    pub max_stored: Option<String>,
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = quantity::bytes)]
+    pub max_stored: Option<Bytes>,
     /// Keep what is no bundle too, such as blocks of test tools
     #[arg(long)]
     pub opaque: bool,
     /// Bytes of a packet of ours, headers of IP and UDP included [default: 1500 B]
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
-    pub packet_size: Option<String>,
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = quantity::bytes)]
+    pub packet_size: Option<Bytes>,
     /// LTP: where reports go, for engines that listen at another place than they send from (ltp-udp)
     #[arg(long, value_name = "HOST:PORT")]
     pub reply_to: Option<String>,
     /// LTP: give a block up after this time without a segment of it [default: 1 d]
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub idle: Option<String>,
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = quantity::positive_time)]
+    pub idle: Option<Duration>,
     /// LTP: a file with a secret that both sides have: only segments authenticated with it count (RFC 5327)
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,

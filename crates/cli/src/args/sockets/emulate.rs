@@ -2,6 +2,9 @@
 
 use crate::args::{Source, seed};
 use clap::Args;
+use lightlag_protocols::time::Duration;
+use lightlag_protocols::units::Bytes;
+use lightlag_scenario::quantity;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -28,18 +31,16 @@ pub struct Emulate {
         value_name = "SIZE",
         default_value = "1500 B",
         conflicts_with = "listen",
-        allow_hyphen_values = true
-    )]
-    pub mtu: String,
+        allow_hyphen_values = true, value_parser = quantity::bytes)]
+    pub mtu: Bytes,
     /// Memory for packets in flight; a plan that could need more is rejected
     #[arg(
         long,
         value_name = "SIZE",
         default_value = "2 GB",
         conflicts_with = "listen",
-        allow_hyphen_values = true
-    )]
-    pub memory: String,
+        allow_hyphen_values = true, value_parser = quantity::bytes)]
+    pub memory: Bytes,
     /// Write all packets that pass either side, a pcapng
     #[arg(long, value_name = "OUT.pcapng", conflicts_with = "listen")]
     pub capture: Option<PathBuf>,
@@ -59,8 +60,8 @@ pub struct Emulate {
     #[arg(long, allow_negative_numbers = true, value_parser = seed)]
     pub seed: Option<u64>,
     /// Stop after this time, as "10 s" [default: never]
-    #[arg(long = "for", value_name = "TIME", allow_hyphen_values = true)]
-    pub span: Option<String>,
+    #[arg(long = "for", value_name = "TIME", allow_hyphen_values = true, value_parser = quantity::positive_time)]
+    pub span: Option<Duration>,
     /// Print one JSON object at the end instead of lines
     #[arg(long)]
     pub json: bool,

@@ -14,16 +14,16 @@ use clap::Subcommand;
 
 #[derive(Subcommand)]
 pub enum Sockets {
-    /// Send a file, or listen for files: over UDPDTN, which resumes where it was stopped, LTP, DCCP or TCP
+    /// Send a file, or listen for files: UDPDTN, LTP, DCCP, TCP
     Transfer(Box<Transfer>),
-    /// Send bundles to other implementations, or keep those that they send: LTP, UDP, DCCP, TCPCLv4
+    /// Exchange bundles with other implementations
     #[command(subcommand)]
     Bundles(Bundles),
-    /// Measure the throughput of LTP, DCCP or TCP to a listener, over minutes
+    /// Measure the throughput to a listener, over minutes
     BenchLink(Box<BenchLink>),
-    /// Put a link of a scenario, in real time, between programs: all their packets, or UDP datagrams only
+    /// Put a link of a scenario, in real time, between programs
     Emulate(Box<Emulate>),
-    /// Get or put files as named data (NDN), through a forwarder or directly
+    /// Get or put files as named data (NDN)
     #[command(subcommand)]
     Names(Names),
 }

@@ -2,6 +2,8 @@
 
 use crate::args::key_value;
 use clap::{Args, Subcommand};
+use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_scenario::quantity;
 use std::path::PathBuf;
 
 #[derive(Subcommand)]
@@ -38,11 +40,11 @@ pub struct GetName {
     #[arg(long, conflicts_with = "trust")]
     pub insecure: bool,
     /// Largest object that is taken, as "5 GB" [default: 1 GB with --insecure, no limit with --trust]
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
-    pub max_size: Option<String>,
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = quantity::bytes)]
+    pub max_size: Option<Bytes>,
     /// Bytes that a datagram may carry
-    #[arg(long, value_name = "SIZE", default_value = "1420 B", allow_hyphen_values = true)]
-    pub mtu: String,
+    #[arg(long, value_name = "SIZE", default_value = "1420 B", allow_hyphen_values = true, value_parser = quantity::bytes)]
+    pub mtu: Bytes,
     /// Print one JSON object at the end; needs -o
     #[arg(long, requires = "output")]
     pub json: bool,
@@ -62,18 +64,18 @@ pub struct PutName {
     #[arg(long, value_name = "URI")]
     pub listen: Option<String>,
     /// Bytes of content in a segment
-    #[arg(long, value_name = "SIZE", default_value = "8000 B", allow_hyphen_values = true)]
-    pub segment_size: String,
+    #[arg(long, value_name = "SIZE", default_value = "8000 B", allow_hyphen_values = true, value_parser = quantity::bytes)]
+    pub segment_size: Bytes,
     /// How fast Data leave at most, as "300 Mbit/s": bursts overflow the buffers of some forwarders' UDP
     /// sockets [default: as fast as they are asked for]
-    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
-    pub rate: Option<String>,
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true, value_parser = quantity::bit_rate)]
+    pub rate: Option<BitRate>,
     /// A private key that signs, as `lightlag names keygen` writes it [default: digests only]
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
     /// Bytes that a datagram may carry
-    #[arg(long, value_name = "SIZE", default_value = "1420 B", allow_hyphen_values = true)]
-    pub mtu: String,
+    #[arg(long, value_name = "SIZE", default_value = "1420 B", allow_hyphen_values = true, value_parser = quantity::bytes)]
+    pub mtu: Bytes,
     /// Print one JSON object as soon as it is published
     #[arg(long)]
     pub json: bool,

@@ -2,6 +2,9 @@
 
 use crate::args::key_value;
 use clap::Args;
+use lightlag_protocols::time::Duration;
+use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_scenario::quantity;
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -28,12 +31,12 @@ pub struct Transfer {
     #[arg(long, conflicts_with = "file")]
     pub overwrite: bool,
     /// Listening: largest file that is taken [default: what fits on the disk]
-    #[arg(long, value_name = "SIZE", conflicts_with = "file")]
-    pub max_size: Option<String>,
+    #[arg(long, value_name = "SIZE", conflicts_with = "file", value_parser = quantity::bytes)]
+    pub max_size: Option<Bytes>,
     /// Listening without a key: most bytes of unfinished files that are kept, all together (udpdtn)
     /// [default: half of the disk]
-    #[arg(long, value_name = "SIZE", conflicts_with_all = ["file", "key_file"])]
-    pub max_partial: Option<String>,
+    #[arg(long, value_name = "SIZE", conflicts_with_all = ["file", "key_file"], value_parser = quantity::bytes)]
+    pub max_partial: Option<Bytes>,
     /// A file with a secret that both sides have: only datagrams tagged with it count (udpdtn)
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
@@ -58,8 +61,8 @@ pub struct Transfer {
 #[derive(Args, Clone)]
 pub struct Pacing {
     /// Sending: rate of the contact plan, as "100 Mbit/s" [default: found by probing; bundles over udp: 1 Mbit/s]
-    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
-    pub rate: Option<String>,
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true, value_parser = quantity::bit_rate)]
+    pub rate: Option<BitRate>,
     /// Sending: a contact plan to follow: nothing leaves outside contacts. A scenario in TOML with [contacts.NAME], ION's
     /// contacts and ranges, or a table start_s,end_s,a,b,owlt_s,rate_bps; read again when it changes (udpdtn, ltp-udp)
     #[arg(long, value_name = "FILE", conflicts_with = "rate")]
@@ -68,8 +71,8 @@ pub struct Pacing {
     #[arg(long, value_name = "FROM,TO", requires = "plan")]
     pub plan_nodes: Option<String>,
     /// Sending: light-time RTT, as "240 s"; no timeout is shorter [default: that of the plan]
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub light: Option<String>,
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = quantity::time)]
+    pub light: Option<Duration>,
     /// Sending: congestion controller; see `lightlag list` [default: contact_rate over udpdtn, and over ltp-udp with
     /// --rate or --plan; cubic over ltp-udp without; ccid2 over dccp and ltp-dccp]
     #[arg(long, value_name = "NAME")]
@@ -78,11 +81,11 @@ pub struct Pacing {
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = key_value)]
     pub sets: Vec<(String, String)>,
     /// Sending: give up after this time without an answer, as "1 h" [default: never]
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub give_up: Option<String>,
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = quantity::positive_time)]
+    pub give_up: Option<Duration>,
     /// Sending: bytes of a packet, headers of IP and UDP included [default: 1500 B]
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
-    pub packet_size: Option<String>,
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = quantity::bytes)]
+    pub packet_size: Option<Bytes>,
 }
 
 #[derive(Args)]
@@ -105,12 +108,11 @@ pub struct BenchLink {
         value_name = "TIME",
         default_value = "1 min",
         conflicts_with = "listen",
-        allow_hyphen_values = true
-    )]
-    pub time: String,
+        allow_hyphen_values = true, value_parser = quantity::positive_time)]
+    pub time: Duration,
     /// Sending: interval of the figures that both sides print [default: 10 s, or the whole of a shorter --time]
-    #[arg(long, value_name = "TIME", conflicts_with = "listen", allow_hyphen_values = true)]
-    pub every: Option<String>,
+    #[arg(long, value_name = "TIME", conflicts_with = "listen", allow_hyphen_values = true, value_parser = quantity::positive_time)]
+    pub every: Option<Duration>,
     #[command(flatten)]
     pub pacing: Pacing,
     /// Write all datagrams of this side: a pcap that `lightlag capture` and tshark read

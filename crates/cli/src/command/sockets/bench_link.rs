@@ -2,7 +2,7 @@
 
 use super::pacing::{find, listen_options, send_options, supports_capture, supports_pacing};
 use super::record::Recording;
-use super::{Failed, listened, option};
+use super::{Failed, listened};
 use crate::args::sockets::BenchLink;
 use crate::output::{Done, Failure, print};
 use lightlag_node::clock::processor_time;
@@ -11,7 +11,6 @@ use lightlag_node::transports::{
     Carrier, Event, Listening, Payload, Sending, Service, Transport, UdpdtnOptions,
 };
 use lightlag_protocols::time::Duration;
-use lightlag_scenario::quantity;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -39,17 +38,17 @@ pub fn bench_link(options: &BenchLink) -> Done {
 }
 
 fn plan(options: &BenchLink) -> Result<Plan, Failure> {
-    let time = option("--time", &options.time, quantity::positive_time)?;
-    if time < EVERY_LEAST {
-        return Err(Failure::Input(format!("--time: {}; at least 100 ms", options.time)));
-    }
-    let Some(told) = &options.every else { return Ok(Plan { time, every: time.min(EVERY) }) };
-    let every = option("--every", told, quantity::positive_time)?;
-    if every < EVERY_LEAST {
-        return Err(Failure::Input(format!("--every: {}; at least 100 ms", told)));
+    let time = options.time;
+    let every = options.every.unwrap_or(time.min(EVERY));
+    for (option, span) in [("--time", time), ("--every", every)] {
+        if span < EVERY_LEAST {
+            let line = format!("{option}: {} s is too short; at least 100 ms", span.as_secs_f64());
+            return Err(Failure::Input(line));
+        }
     }
     if every > time {
-        let line = format!("--every: {} is longer than --time {}; take a part of it", told, options.time);
+        let [every, time] = [every, time].map(Duration::as_secs_f64);
+        let line = format!("--every: {every} s is longer than --time, which is {time} s; take a part of it");
         return Err(Failure::Input(line));
     }
     Ok(Plan { time, every })

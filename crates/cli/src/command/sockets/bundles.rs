@@ -3,7 +3,7 @@
 use super::pacing::{find, listen_options, send_options, supports, supports_pacing};
 use super::record::Recording;
 use super::transfer::{hex, show};
-use super::{Failed, address, bar, given, given_bytes, goodput, listening_address, option, size};
+use super::{Failed, address, bar, goodput, listening_address};
 use crate::args::sockets::{Bundles, ListenBundles, Pacing, SendBundles};
 use crate::output::{Done, Failure, print};
 use lightlag_node::convergence::{Bundle, BundleStore, Event, Keeping, Listening, LtpSending, Sending, Tag};
@@ -12,7 +12,6 @@ use lightlag_node::transports::{SendOptions, Transport};
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::wire::ltp::aggregation::{self, BUNDLE_SERVICE};
 use lightlag_protocols::wire::ltp::auth::Key;
-use lightlag_scenario::quantity;
 use serde_json::json;
 use std::path::Path;
 
@@ -83,8 +82,8 @@ fn ltp(options: &SendBundles) -> Result<LtpSending, Failure> {
     Ok(LtpSending {
         engine: options.engine,
         service,
-        green: given_bytes("--green", options.green.as_deref())?.unwrap_or(0),
-        aggregate: given_bytes("--aggregate", options.aggregate.as_deref())?,
+        green: options.green.map_or(0, |green| green.0),
+        aggregate: options.aggregate.map(|size| size.0),
         key: key(options.key_file.as_deref())?,
     })
 }
@@ -250,15 +249,15 @@ fn listen(options: &ListenBundles) -> Done {
     if options.count == Some(0) {
         return Err(Failure::Input("--count: it is a whole number from 1 on".to_owned()));
     }
-    let stored = given_bytes("--max-stored", options.max_stored.as_deref())?;
-    let most = option("--max-size", &options.max_size, size)?.0;
+    let stored = options.max_stored.map(|size| size.0);
+    let most = options.max_size.0;
     let store = BundleStore::new(&options.folder, most, stored).map_err(Failed)?;
     let at = (&options.at[..], service.port(options.raw));
     let listening = Listening {
-        options: listen_options(at, options.packet_size.as_deref(), options.raw, &Recording::none())?,
+        options: listen_options(at, options.packet_size, options.raw, &Recording::none())?,
         count: options.count,
         reply_to: options.reply_to.as_deref().map(|text| address(text, service.port)).transpose()?,
-        idle: given("--idle", options.idle.as_deref(), quantity::positive_time)?.unwrap_or(IDLE),
+        idle: options.idle.unwrap_or(IDLE),
         key: key(options.key_file.as_deref())?,
         node: node(options.node.as_ref())?,
         store: store.opaque(options.opaque),

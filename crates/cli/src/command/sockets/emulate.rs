@@ -1,14 +1,12 @@
 //! `lightlag emulate`.
 
 use super::emulate_packets::emulate_packets;
-use super::{address, given, listening_address, read};
+use super::{address, listening_address, read};
 use crate::args::sockets::Emulate;
 use crate::output::{Done, Failure, print};
 use lightlag_node::emulate::{Emulating, Emulator};
 use lightlag_node::transfer::PORT;
 use lightlag_protocols::link::{Counts, LinkSpec};
-use lightlag_protocols::time::Duration;
-use lightlag_scenario::quantity;
 use serde_json::json;
 use std::time::Instant as Real;
 
@@ -43,14 +41,9 @@ pub fn link(options: &Emulate) -> Result<([LinkSpec; 2], u64), Failure> {
     Ok((pair, options.seed.unwrap_or(seed)))
 }
 
-/// How long, if not until somebody asks for the end.
-pub fn span(options: &Emulate) -> Result<Option<Duration>, Failure> {
-    given("--for", options.span.as_deref(), quantity::positive_time)
-}
-
 fn datagrams(options: &Emulate, listen: &str, to: &str) -> Done {
     let ([forward, back], seed) = link(options)?;
-    let span = span(options)?;
+    let span = options.span;
     let (listen, to) = (listening_address(listen, PORT)?, address(to, PORT)?);
     let emulating = Emulating { listen, to, forward, back, seed };
     let mut emulator = Emulator::new(&emulating)

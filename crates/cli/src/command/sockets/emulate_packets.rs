@@ -1,7 +1,7 @@
 //! `lightlag emulate` between two network namespaces: all packets of real programs and the kernel's stacks.
 
-use super::emulate::{counts, link, span};
-use super::{Failed, option, size};
+use super::Failed;
+use super::emulate::{counts, link};
 use crate::args::sockets::Emulate;
 use crate::output::{Done, Failure, print};
 use lightlag_capture::Packets;
@@ -14,7 +14,6 @@ use lightlag_node::interrupt::Interrupt;
 use lightlag_protocols::link::LinkSpec;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::Bytes;
-use lightlag_scenario::Wrong;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -25,9 +24,8 @@ const MTU_MIN: u64 = 68;
 
 pub fn emulate_packets(options: &Emulate) -> Done {
     let (links, seed) = link(options)?;
-    let span = span(options)?;
-    let mtu = option("--mtu", &options.mtu, mtu)?;
-    let memory = option("--memory", &options.memory, size)?;
+    let (span, memory) = (options.span, options.memory);
+    let mtu = mtu(options.mtu)?;
     check_memory(&links, mtu, memory)?;
     let table = options.table.as_deref().map(Table::new).transpose()?;
     Namespaces::allowed().map_err(Failed)?;
@@ -59,11 +57,12 @@ pub fn emulate_packets(options: &Emulate) -> Done {
 }
 
 /// Bytes of the largest packet.
-fn mtu(text: &str) -> Result<u16, Wrong> {
-    let bytes = size(text)?;
+fn mtu(bytes: Bytes) -> Result<u16, Failure> {
     let fits = u16::try_from(bytes.0).ok().filter(|bytes| u64::from(*bytes) >= MTU_MIN);
-    let right = format!("an MTU is from {MTU_MIN} to {} bytes", u16::MAX);
-    fits.ok_or_else(|| Wrong::new(format!("`{text}` is no MTU"), right))
+    fits.ok_or_else(|| {
+        let right = format!("an MTU is from {MTU_MIN} to {} bytes", u16::MAX);
+        Failure::Input(format!("--mtu: {} B is no MTU; {right}", bytes.0))
+    })
 }
 
 fn check_memory(links: &[LinkSpec; 2], mtu: u16, memory: Bytes) -> Done {

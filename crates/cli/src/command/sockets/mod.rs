@@ -16,8 +16,6 @@ use crate::args::sockets::Sockets;
 use crate::output::{Done, Failure};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lightlag_node::Error;
-use lightlag_protocols::units::Bytes;
-use lightlag_scenario::{Wrong, quantity};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -96,20 +94,6 @@ fn listening_address(text: &str, port: u16) -> Result<SocketAddr, Failure> {
     resolve(text, port)
 }
 
-/// A quantity that an option gives, if the option is given.
-fn given<T>(
-    flag: &str,
-    text: Option<&str>,
-    read: impl Fn(&str) -> Result<T, lightlag_scenario::Wrong>,
-) -> Result<Option<T>, Failure> {
-    text.map(|text| option(flag, text, read)).transpose()
-}
-
-/// As [`given`], of a number of bytes.
-fn given_bytes(flag: &str, text: Option<&str>) -> Result<Option<u64>, Failure> {
-    Ok(given(flag, text, size)?.map(|size| size.0))
-}
-
 /// An error of the node; not itself one that is displayed, so that it keeps its exit code.
 struct Failed(Error);
 
@@ -129,11 +113,6 @@ fn listened(result: Result<(), Error>, once: bool) -> Done {
         Err(Error::Failed(_)) if once => Err(Failure::Verdict),
         other => Ok(other.map_err(Failed)?),
     }
-}
-
-/// A plain number is one of bytes.
-fn size(text: &str) -> Result<Bytes, Wrong> {
-    text.trim().parse().map(Bytes).or_else(|_| quantity::bytes(text))
 }
 
 /// A bar on standard error; hidden where that is no terminal.

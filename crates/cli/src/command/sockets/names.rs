@@ -1,7 +1,7 @@
 //! `lightlag names`.
 
 use super::controller::controller;
-use super::{Failed, bar, given, goodput, option, size};
+use super::{Failed, bar, goodput};
 use crate::args::sockets::{GetName, MakeKey, Names, PutName};
 use crate::output::{Done, Failure, print};
 use lightlag_node::Error;
@@ -9,9 +9,8 @@ use lightlag_node::names::{
     self, FaceUri, Getting, Got, Published, Putting, Sink, Verified, Where, make_key, read_key, read_trust,
 };
 use lightlag_protocols::time::Duration;
-use lightlag_protocols::units::BitRate;
+use lightlag_protocols::units::Bytes;
 use lightlag_protocols::wire::ndn::{Name, Signer, Verifier, fragments};
-use lightlag_scenario::{Wrong, quantity};
 use serde_json::json;
 use std::fmt::Write;
 
@@ -44,22 +43,12 @@ fn face(flag: &str, text: Option<&str>) -> Result<FaceUri, Failure> {
     Ok(uri)
 }
 
-fn mtu(text: &str) -> Result<usize, Failure> {
-    let bytes = option("--mtu", text, size)?.0;
+fn mtu(Bytes(bytes): Bytes) -> Result<usize, Failure> {
     let least = fragments::MTU_LEAST as u64;
     if !(least..=MTU_MOST).contains(&bytes) {
         return Err(Failure::Input(format!("--mtu: {bytes} B; it must be {least} to {MTU_MOST} B")));
     }
     Ok(bytes as usize)
-}
-
-/// A rate at which something leaves.
-fn rate(text: &str) -> Result<BitRate, Wrong> {
-    let rate = quantity::bit_rate(text)?;
-    if rate.0 > 0 {
-        return Ok(rate);
-    }
-    Err(Wrong { what: format!("`{text}` lets nothing leave"), right: "write a rate above 0".into() })
 }
 
 // --- get ------------------------------------------------------------------------------------
@@ -75,12 +64,9 @@ fn get(options: &GetName) -> Done {
     let getting = Getting {
         name,
         from: face("--face", options.face.as_deref())?.reachable().map_err(Failed)?,
-        mtu: mtu(&options.mtu)?,
+        mtu: mtu(options.mtu)?,
         controller: controller(TRANSPORT, "short_queue", &options.controller, &options.sets)?,
-        size_most: match &options.max_size {
-            Some(text) => Some(option("--max-size", text, size)?.0),
-            None => options.insecure.then_some(INSECURE_MOST),
-        },
+        size_most: options.max_size.map(|size| size.0).or(options.insecure.then_some(INSECURE_MOST)),
         verifier: verifier.unwrap_or(Verifier::Nobody),
         sink: match &options.output {
             Some(file) => Sink::file(file).map_err(Failed)?,
@@ -166,7 +152,7 @@ fn put(options: &PutName) -> Done {
         Some(at) => Where::Listen(face("--listen", Some(at))?),
         None => Where::Forwarder(face("--face", options.face.as_deref())?.reachable().map_err(Failed)?),
     };
-    let segment = option("--segment-size", &options.segment_size, size)?.0;
+    let segment = options.segment_size.0;
     let signer = match &options.key {
         Some(file) => read_key(file, &name).map_err(Failed)?,
         None => Signer::Digest,
@@ -176,10 +162,10 @@ fn put(options: &PutName) -> Done {
         name,
         // What is too large for any packet is refused where the name is known.
         segment: u32::try_from(segment).unwrap_or(u32::MAX),
-        mtu: mtu(&options.mtu)?,
+        mtu: mtu(options.mtu)?,
         from,
         signer,
-        rate: given("--rate", options.rate.as_deref(), rate)?,
+        rate: options.rate,
     };
     let (listens, json, mut printed) = (options.listen.is_some(), options.json, Ok(()));
     let mut ready = |published: &Published| {

@@ -3,13 +3,12 @@
 use super::controller::controller;
 use super::plan::contact_plan;
 use super::record::Recording;
-use super::{address, given, listening_address, option, size};
+use super::{address, listening_address};
 use crate::args::sockets::Pacing;
 use crate::output::{Done, Failure};
 use lightlag_node::transports::{ListenOptions, SendOptions, Service, TRANSPORTS, Transport};
 use lightlag_protocols::controllers::Factory;
 use lightlag_protocols::units::Bytes;
-use lightlag_scenario::quantity;
 
 /// Bytes of a packet by default.
 const PACKET: Bytes = Bytes(1500);
@@ -68,9 +67,8 @@ pub fn supports_capture(transport: &Transport, is_given: bool) -> Done {
 }
 
 /// `--packet-size`.
-pub fn packet_size(text: Option<&str>) -> Result<Bytes, Failure> {
-    let Some(text) = text else { return Ok(PACKET) };
-    let packet = option("--packet-size", text, size)?;
+pub fn packet_size(given: Option<Bytes>) -> Result<Bytes, Failure> {
+    let packet = given.unwrap_or(PACKET);
     if packet > PACKET_MOST {
         let line = format!("--packet-size: {} B; a packet has at most {} B", packet.0, PACKET_MOST.0);
         return Err(Failure::Input(line));
@@ -102,18 +100,18 @@ pub fn send_options(
     raw: bool,
     recording: &Recording,
 ) -> Result<SendOptions, Failure> {
-    let light = given("--light", pacing.light.as_deref(), quantity::time)?;
+    let light = pacing.light;
     let nodes = pacing.plan_nodes.as_deref();
     let plan = pacing.plan.as_deref().map(|file| contact_plan(file, nodes, light.is_some())).transpose()?;
     let (plan, planned_light) = plan.unzip();
     Ok(SendOptions {
         to: address(to, port)?,
         from: None,
-        packet: packet_size(pacing.packet_size.as_deref())?,
-        rate: given("--rate", pacing.rate.as_deref(), quantity::bit_rate)?,
+        packet: packet_size(pacing.packet_size)?,
+        rate: pacing.rate,
         plan,
         light: light.or(planned_light.flatten()),
-        give_up: given("--give-up", pacing.give_up.as_deref(), quantity::positive_time)?,
+        give_up: pacing.give_up,
         raw,
         controller: paces(pacing, controlled)?,
         tap: recording.tap(),
@@ -123,7 +121,7 @@ pub fn send_options(
 /// How to listen at `[HOST:]PORT`.
 pub fn listen_options(
     (at, port): (&str, u16),
-    packet: Option<&str>,
+    packet: Option<Bytes>,
     raw: bool,
     recording: &Recording,
 ) -> Result<ListenOptions, Failure> {

@@ -2,7 +2,7 @@
 
 use super::pacing::{find, listen_options, send_options, supports, supports_capture, supports_pacing};
 use super::record::Recording;
-use super::{Failed, bar, given_bytes, goodput, listened};
+use super::{Failed, bar, goodput, listened};
 use crate::args::sockets::Transfer;
 use crate::output::{Done, Failure, print};
 use indicatif::ProgressBar;
@@ -152,9 +152,9 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 // --- listening ------------------------------------------------------------------------------
 
 fn listen(options: &Transfer, (transport, service): Over, at: &str, recording: &Recording) -> Done {
-    let size_most = given_bytes("--max-size", options.max_size.as_deref())?;
+    let size_most = options.max_size.map(|size| size.0);
     let mut inbox = FileInbox::new(&options.folder, options.overwrite, size_most).map_err(Failed)?;
-    inbox.partial_most = given_bytes("--max-partial", options.max_partial.as_deref())?;
+    inbox.partial_most = options.max_partial.map(|size| size.0);
     inbox.key = key(options)?;
     let listening = Listening {
         options: listen_options((at, service.port(options.raw)), None, options.raw, recording)?,

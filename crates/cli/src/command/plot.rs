@@ -1,0 +1,79 @@
+//! `lightlag plot`.
+
+use crate::args::Plot;
+use crate::output::{Done, Failure, make_folder_of, print, write_file};
+use lightlag_lab::plot::{Wanted, plot as draw};
+use lightlag_lab::report::{Figure, chart};
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Draws a specification, as the figures of the manual are drawn: standard input into the file of the first argument.
+const PROGRAM: &str = "import sys
+try:
+    import vl_convert
+except ImportError:
+    sys.exit(3)
+text, out = sys.stdin.read(), sys.argv[1]
+if out.lower().endswith('.svg'):
+    open(out, 'w', encoding='utf-8').write(vl_convert.vegalite_to_svg(text))
+else:
+    open(out, 'wb').write(vl_convert.vegalite_to_png(text, scale=3))
+";
+
+/// Exit code of [`PROGRAM`] where the library is not there.
+const NO_LIBRARY: i32 = 3;
+
+pub fn plot(options: &Plot) -> Done {
+    let out = &options.out;
+    let name = out.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let ends = |ending: &str| name.ends_with(ending);
+    if ![".svg", ".png", ".html", ".vl.json"].into_iter().any(ends) {
+        let right = "name a file that ends in .svg, .png, .html or .vl.json";
+        return Err(Failure::Input(format!(
+            "--out: {}: a figure has no such ending; {right}",
+            out.display()
+        )));
+    }
+    let wanted = Wanted {
+        metric: &options.metric,
+        x: options.x.as_deref(),
+        series: options.series.as_deref(),
+        title: options.title.as_deref(),
+    };
+    let figure = draw(&options.folder, &wanted)?;
+    if ends(".html") {
+        write_file(out, chart(&figure.title, &figure.specification))?;
+    } else if ends(".vl.json") {
+        write_file(out, serde_json::to_string_pretty(&figure.specification)? + "\n")?;
+    } else {
+        picture(&figure, out)?;
+    }
+    print(&format!("{}\n", out.display()))
+}
+
+/// Draws it with vl-convert, a library of Python that brings all it needs.
+fn picture(figure: &Figure, out: &Path) -> Done {
+    make_folder_of(out)?;
+    let failed = |what: String| {
+        let right =
+            "`pip install vl-convert-python` installs what draws .svg and .png, or write .html or .vl.json";
+        Failure::Input(format!("--out: {}: {what}; {right}", out.display()))
+    };
+    let mut python = Command::new("python3");
+    python.args(["-c", PROGRAM]).arg(out).stdin(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = python.spawn().map_err(|why| failed(format!("python3 does not start: {why}")))?;
+    if let Some(mut input) = child.stdin.take() {
+        // Where it has ended already, its exit code says why.
+        let _ = input.write_all(figure.specification.to_string().as_bytes());
+    }
+    let done = child.wait_with_output().map_err(|why| failed(why.to_string()))?;
+    if done.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&done.stderr);
+    Err(failed(match done.status.code() {
+        Some(NO_LIBRARY) => "python3 has no vl_convert".to_owned(),
+        _ => said.lines().last().unwrap_or("python3 failed").to_owned(),
+    }))
+}

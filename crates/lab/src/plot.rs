@@ -1,0 +1,86 @@
+//! One figure of what a command has written, as a paper needs it: a metric of a sweep, or a series of a run.
+
+use crate::figure;
+use crate::report::{Axes, Drawn, Figure, sweep_figure};
+use crate::results::{RESULTS_FILE, Results};
+use crate::series::{self, Point};
+use crate::sweep::MANIFEST_FILE;
+use std::path::Path;
+
+/// What is drawn, and how.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted<'a> {
+    /// Which metric of a sweep, or number of a series.
+    pub metric: &'a str,
+    /// Axis of the sweep that is horizontal; `None`: the first numeric one.
+    pub x: Option<&'a str>,
+    /// Axis of the sweep whose values are curves or bars of their own; `None`: mechanism, or router.
+    pub series: Option<&'a str>,
+    /// Heading; `None`: what is drawn.
+    pub title: Option<&'a str>,
+}
+
+/// Name of the series in a run's folder.
+pub const SERIES_FILE: &str = "series.parquet";
+
+/// Draws a figure of a folder: of a sweep, or of `run --out` with a series.
+///
+/// # Errors
+/// One line: what is not there, and what is.
+pub fn plot(folder: &Path, wanted: &Wanted) -> Result<Figure, String> {
+    let series = folder.join(SERIES_FILE);
+    let is_sweep = [RESULTS_FILE, MANIFEST_FILE].iter().any(|name| folder.join(name).exists());
+    let mut made = if !is_sweep && series.exists() {
+        of_series(&series, wanted)?
+    } else if is_sweep {
+        of_results(&Results::read(folder).map_err(|error| error.to_string())?, wanted)?
+    } else {
+        return Err(format!(
+            "{}: it has neither {RESULTS_FILE} nor {SERIES_FILE}; name the folder of a sweep, or of `run --out` of a \
+             scenario with `sample_every`",
+            folder.display()
+        ));
+    };
+    if let Some(title) = wanted.title {
+        made.specification["title"] = title.into();
+    }
+    Ok(made)
+}
+
+fn of_results(results: &Results, wanted: &Wanted) -> Result<Figure, String> {
+    let known = results.metric_columns();
+    let unknown =
+        || format!("--metric: the sweep has no metric `{}`; it has {}", wanted.metric, known.join(", "));
+    if !known.iter().any(|name| name == wanted.metric) {
+        return Err(unknown());
+    }
+    let axes = Axes::chosen(results, wanted.x, wanted.series)?;
+    let figure = sweep_figure(results, &axes, &Drawn::of(wanted.metric));
+    figure.ok_or_else(|| format!("--metric: `{}` has no value in any run; choose another one", wanted.metric))
+}
+
+fn of_series(path: &Path, wanted: &Wanted) -> Result<Figure, String> {
+    for (option, given) in [("--x", wanted.x), ("--series", wanted.series)] {
+        if given.is_some() {
+            return Err(format!("{option}: a run has no axes; leave it out, or name the folder of a sweep"));
+        }
+    }
+    let points = series::read(path)?;
+    let name = wanted.metric;
+    let shown: Vec<&Point> =
+        points.iter().filter(|point| point.name == name && point.value.is_finite()).collect();
+    if shown.is_empty() {
+        let mut known: Vec<&str> = points.iter().map(|point| point.name.as_str()).collect();
+        known.sort_unstable();
+        known.dedup();
+        return Err(format!("--metric: the series has no `{name}`; it has {}", known.join(", ")));
+    }
+    let (title, unit) = series::title_of(name);
+    let drawn = shown.iter().map(|point| (point.at_s, point.of.as_str(), point.value));
+    Ok(Figure {
+        id: name.to_owned(),
+        title: title.to_owned(),
+        caption: String::new(),
+        specification: figure::over_time(title, unit, drawn),
+    })
+}
