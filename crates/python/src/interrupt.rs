@@ -22,7 +22,9 @@ pub fn interruptible<R: Send + 'static>(
     work: impl FnOnce() -> R + Send + 'static,
 ) -> PyResult<R> {
     let (done, result) = mpsc::channel();
-    // The receiver may be gone.
+    // Attached once, so that Python keeps what it knows of this thread: it would set that up, with system calls, for each
+    // hook that is called. The receiver may be gone.
+    let work = move || Python::attach(|py| py.detach(work));
     let worker = std::thread::spawn(move || drop(done.send(work())));
     py.detach(move || {
         loop {
