@@ -124,6 +124,17 @@ def test_every_command_of_the_guide_on_explanations_runs(tmp_path: Path) -> None
         assert done.returncode == 0, f"{line}: {done.stderr}"
 
 
+def test_every_command_of_the_guide_on_the_command_line_runs(tmp_path: Path) -> None:
+    lightlag = built("lightlag")
+    lines = [line for page, line in commands() if page.name == "command_line.md"]
+    assert len(lines) == 6
+    for line in lines:
+        words = [str(lightlag), *shlex.split(line, comments=True)[1:]]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{line}: {done.stderr}"
+    assert (tmp_path / "delivery.html").exists()
+
+
 def _first_commands() -> list[str]:
     blocks = FENCE.findall((TOP / "docs/guide/daemon.md").read_text())
     first: str = next(block for block in blocks if "lightlagd example" in block)

@@ -3,6 +3,7 @@
 use super::{print_warnings, read, seeds, tell_traces, text};
 use crate::args::Sweep;
 use crate::output::{Done, judged, print, print_table};
+use lightlag_lab::explain::nothing::odd_sweep;
 use lightlag_lab::results::{SHOWN, SHOWN_OF_PACKETS, SUMMARY_FILE, terminal_table};
 use lightlag_lab::sweep::{Plan, Shard, Swept};
 use lightlag_scenario::Points;
@@ -34,6 +35,7 @@ pub fn sweep(options: &Sweep) -> Done {
         let shown = if packets { SHOWN_OF_PACKETS } else { SHOWN };
         print_table(&(terminal_table(&done.results, &shown) + "\n"))?;
         tell_nothing(&done, list.len());
+        odd_sweep(&done.results).iter().for_each(|line| eprintln!("{line}"));
         eprintln!("results in {}", out.display());
     }
     judged(done.violations)

@@ -130,6 +130,22 @@ fn a_mechanism_without_a_full_buffer_is_odd() {
 }
 
 #[test]
+fn a_sweep_over_mechanisms_without_a_full_buffer_is_odd() {
+    let place = Place::new();
+    place.write("walkers.toml", WALKERS);
+    let mechanisms = "mechanism=[\"none\", \"credit\"]";
+    let sweep = |set: &[&str], out: &str| {
+        let output = place.run(&[&["sweep", "walkers.toml", "--out", out], set].concat());
+        String::from_utf8(output.stderr).expect("it is text")
+    };
+    let line =
+        "no buffer was ever full in any run, so that there was no congestion for mechanisms to control";
+    assert!(sweep(&["--set", mechanisms, "--set", "buffer=1 GB"], "idle").contains(line));
+    assert!(!sweep(&["--set", mechanisms, "--set", "buffer=200 kB"], "full").contains(line));
+    assert!(!sweep(&["--set", "buffer=1 GB"], "one").contains(line));
+}
+
+#[test]
 fn a_run_that_is_piped_shows_no_progress() {
     let place = Place::new();
     place.write("walkers.toml", WALKERS);

@@ -3,6 +3,7 @@
 use super::why::median;
 use super::words::{count, size, span};
 use crate::bound::Reach;
+use crate::results::Results;
 use lightlag_protocols::dtn::Bundle;
 use lightlag_protocols::time::Instant;
 use lightlag_worlds::contacts::Contact;
@@ -123,6 +124,19 @@ pub fn odd(mechanism: Option<&str>, figure: Figure) -> Option<String> {
             "no buffer was ever full, so that there was no congestion for `{mechanism}` to control: lower `buffer` or create \
              more traffic"
         )
+    })
+}
+
+/// The same of a sweep over mechanisms: none of its runs had a full buffer.
+pub fn odd_sweep(results: &Results) -> Option<String> {
+    let has_axis = results.value_columns().iter().any(|column| column.ends_with("mechanism"));
+    let sum = |name: &str| results.rows.iter().filter_map(|row| row.metric(name)).sum::<f64>();
+    let delivers_from_idle_buffers =
+        sum("delivered") > 0.0 && sum("dropped_overflow") == 0.0 && sum("rejected") == 0.0;
+    (has_axis && delivers_from_idle_buffers).then(|| {
+        "no buffer was ever full in any run, so that there was no congestion for mechanisms to control: lower `buffer` or \
+         create more traffic"
+            .to_owned()
     })
 }
 
