@@ -16,7 +16,7 @@ use std::path::PathBuf;
 /// A laboratory for congestion control where the network is late, lossy or absent.
 #[derive(Parser)]
 #[command(name = "lightlag", version = crate::output::VERSION, max_term_width = 100)]
-#[command(after_help = "Exit codes: 0 done; 1 the judge found a violation, or a transfer failed;
+#[command(after_help = "Exit codes: 0 done; 1 the judge found a violation, or what was tried failed;
 2 bad input, with one line that says where, what and what is accepted.
 `lightlag VERB --help` has the options of a verb, and examples.")]
 pub struct Cli {

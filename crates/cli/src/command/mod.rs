@@ -66,15 +66,6 @@ fn print_path(path: &Path) -> String {
     if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
-/// A quantity that an option gives.
-fn option<T>(
-    flag: &str,
-    text: &str,
-    read: impl Fn(&str) -> Result<T, lightlag_scenario::Wrong>,
-) -> Result<T, Failure> {
-    read(text).map_err(|wrong| Failure::Input(format!("{flag}: {}; {}", wrong.what, wrong.right)))
-}
-
 /// The seeds of `--seeds`, or else those of the file.
 fn seeds(list: Option<&str>, file: &ScenarioFile) -> Result<Vec<Seed>, Failure> {
     Ok(match list {

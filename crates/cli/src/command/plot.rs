@@ -71,9 +71,10 @@ fn picture(figure: &Figure, out: &Path) -> Done {
     if done.status.success() {
         return Ok(());
     }
+    if done.status.code() == Some(NO_LIBRARY) {
+        return Err(failed("python3 has no vl_convert".to_owned()));
+    }
     let said = String::from_utf8_lossy(&done.stderr);
-    Err(failed(match done.status.code() {
-        Some(NO_LIBRARY) => "python3 has no vl_convert".to_owned(),
-        _ => said.lines().last().unwrap_or("python3 failed").to_owned(),
-    }))
+    let said = said.lines().last().unwrap_or("python3 ended without a word");
+    Err(Failure::Failed(format!("{}: {said}", out.display())))
 }

@@ -1,6 +1,5 @@
 //! A controller that is named on the command line.
 
-use super::option;
 use crate::output::Failure;
 use lightlag_protocols::controllers::{self, Factory};
 use lightlag_protocols::parameter::{Parameter, Value};
@@ -42,7 +41,8 @@ fn value(declared: &[Parameter], name: &str, text: &str) -> Result<Value, Failur
         return Ok(Value::Flag(flag));
     }
     if text.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
-        let number = option(&format!("--set {name}"), text, |text| quantity::in_unit(text, unit))?;
+        let number = quantity::in_unit(text, unit)
+            .map_err(|wrong| Failure::Input(format!("--set {name}: {}; {}", wrong.what, wrong.right)))?;
         return Ok(Value::Number(number));
     }
     Ok(Value::Word(text.to_owned().into()))

@@ -11,7 +11,7 @@ mod plan;
 mod record;
 mod transfer;
 
-use super::{option, read};
+use super::read;
 use crate::args::sockets::Sockets;
 use crate::output::{Done, Failure};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
