@@ -48,10 +48,8 @@ pub fn print(text: &str) -> Done {
 /// # Errors
 /// As [`print`].
 pub fn print_table(text: &str) -> Done {
-    let out = std::io::stdout();
-    let width = out.is_terminal().then(|| terminal_size::terminal_size_of(&out)).flatten();
-    let Some((terminal_size::Width(width), _)) = width else { return print(text) };
-    let (shown, cut) = fitted(text, usize::from(width));
+    let Some(width) = terminal_width() else { return print(text) };
+    let (shown, cut) = fitted(text, width);
     print(&shown)?;
     if cut > 0 {
         eprintln!(
@@ -61,12 +59,37 @@ pub fn print_table(text: &str) -> Done {
     Ok(())
 }
 
-/// The text with no line wider than a terminal, and how many lines were cut.
+/// Columns of the terminal that standard output is; `None` where it is not a terminal.
+pub fn terminal_width() -> Option<usize> {
+    let out = std::io::stdout();
+    let size = out.is_terminal().then(|| terminal_size::terminal_size_of(&out)).flatten();
+    size.map(|(terminal_size::Width(width), _)| usize::from(width))
+}
+
+/// Words in lines of at most this width, as far as each fits, those after the first behind an indent.
+pub fn folded(words: &str, indent: usize, width: usize) -> String {
+    let room = width.saturating_sub(indent).max(20);
+    let mut lines = vec![String::new()];
+    for word in words.split_whitespace() {
+        let last = lines.len() - 1;
+        let taken = lines[last].chars().count();
+        if taken > 0 && taken + 1 + word.chars().count() > room {
+            lines.push(word.to_owned());
+        } else {
+            let gap = if taken > 0 { " " } else { "" };
+            lines[last] += &format!("{gap}{word}");
+        }
+    }
+    lines.join(&format!("\n{}", " ".repeat(indent)))
+}
+
+/// The text with no row wider than a terminal, and how many rows were cut. Sentences are no rows: the terminal folds them.
 fn fitted(text: &str, width: usize) -> (String, usize) {
     let mut cut = 0;
     let mut line = |line: &str| {
         let line = line.trim_end();
-        if line.chars().count() <= width.max(2) {
+        let is_row = line.trim_start().contains("  ");
+        if !is_row || line.chars().count() <= width.max(2) {
             return format!("{line}\n");
         }
         cut += 1;
@@ -144,7 +167,7 @@ pub fn tell_violations(what: &str, violations: &[String], total: u64) -> Done {
 
 #[cfg(test)]
 mod tests {
-    use super::fitted;
+    use super::{fitted, folded};
 
     #[test]
     fn lines_wider_than_the_terminal_are_cut_and_counted() {
@@ -152,5 +175,12 @@ mod tests {
         assert_eq!(fitted(text, 80), ("point  metric\n1      0.5 ± 0.1\n".to_owned(), 0));
         assert_eq!(fitted(text, 14), ("point  metric\n1      0.5 ± …\n".to_owned(), 1));
         assert_eq!(fitted(text, 0).1, 2);
+        assert_eq!(fitted("A sentence is folded by the terminal.\n", 9).1, 0);
+    }
+
+    #[test]
+    fn words_are_folded_behind_an_indent() {
+        assert_eq!(folded("one two three four five six", 4, 24), "one two three four\n    five six");
+        assert_eq!(folded("", 4, 24), "");
     }
 }

@@ -1,7 +1,7 @@
 //! `lightlag list`.
 
 use crate::args::List;
-use crate::output::{Done, print, print_table};
+use crate::output::{Done, folded, print, terminal_width};
 use lightlag_protocols::controllers;
 use lightlag_protocols::dtn::{BuildContext, Entry, Kind, Parameter, Parameters, Value, mechanisms, routers};
 use lightlag_protocols::parameter;
@@ -26,7 +26,7 @@ pub fn list(options: &List) -> Done {
         let all: Vec<_> = rows.iter().map(Row::json).collect();
         print(&(serde_json::to_string_pretty(&all)? + "\n"))?;
     } else if options.name.is_none() {
-        print_table(&overview(&rows))?;
+        print(&overview(&rows, terminal_width()))?;
     } else {
         print(&rows.iter().map(Row::text).collect::<Vec<_>>().join("\n"))?;
     }
@@ -43,14 +43,15 @@ fn sentence(name: &str) -> &'static str {
     line.map_or("", |rest| rest.split(" |").next().unwrap_or_default().trim())
 }
 
-/// A line each, by kind.
-fn overview(rows: &[Row]) -> String {
+/// A sentence each, by kind, folded where it is wider than the terminal.
+fn overview(rows: &[Row], terminal: Option<usize>) -> String {
     let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
     let mut text = String::new();
     for rows in rows.chunk_by(|one, next| one.kind == next.kind) {
         let _ = writeln!(text, "{}", plural(rows[0].kind));
         for Row { name, .. } in rows {
-            let _ = writeln!(text, "  {name:width$}  {}", sentence(name));
+            let about = folded(sentence(name), width + 4, terminal.unwrap_or(usize::MAX));
+            let _ = writeln!(text, "  {name:width$}  {about}");
         }
         text.push('\n');
     }
