@@ -23,6 +23,7 @@ from pathlib import Path
 import tomllib
 
 import bare
+import licences
 
 ROOT = Path(__file__).resolve().parents[1]
 OUT = ROOT / "out/release"
@@ -33,6 +34,7 @@ GNU = f"{MACHINE}-unknown-linux-gnu"
 BUILT = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 PROGRAMS = BUILT / MUSL / ("debug" if PROFILE == "dev" else PROFILE)
 VERSION: str = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+CRATES = {"lightlag": "lightlag-cli", "lightlagd": "lightlag-daemon"}
 LARGEST_PROGRAM = 25_000_000
 TEXTS = ("README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE-APACHE", "LICENSE-MIT")
 # Not on crates.io: they need the repository, Python, or the library that `make install` puts beside them.
@@ -87,6 +89,7 @@ def program() -> None:
     for path in sorted(installed("lightlag").rglob("*")):
         if path.is_file():
             files[f"{name}/{path.relative_to(PROGRAMS / 'stage/lightlag/usr')}"] = path
+    files[f"{name}/LICENCES.txt"] = licences.texts(["lightlag-cli"], MUSL).encode()
     pack(files, OUT / f"{name}.tar.gz")
 
 
@@ -112,8 +115,11 @@ def packages() -> None:
         texts = stage / "usr/share/doc" / part
         texts.mkdir(parents=True, exist_ok=True)
         (texts / "changelog.gz").write_bytes(gzip.compress((ROOT / "CHANGELOG.md").read_bytes(), mtime=0))
-        licences = (ROOT / "LICENSE-MIT").read_text() + "\n" + (ROOT / "LICENSE-APACHE").read_text()
-        (texts / "copyright").write_text("Apache-2.0 OR MIT\n\n" + licences)
+        own = [(ROOT / name).read_text() for name in ("LICENSE-MIT", "LICENSE-APACHE")]
+        (texts / "copyright").write_text("\n".join(["Apache-2.0 OR MIT\n", *own]))
+        (texts / "LICENCES.gz").write_bytes(
+            gzip.compress(licences.texts([CRATES[part]], MUSL).encode(), mtime=0)
+        )
         size = sum(path.stat().st_size for path in stage.rglob("*") if path.is_file()) // 1024
         shutil.copytree(control, stage / "DEBIAN")
         for script in (stage / "DEBIAN").iterdir():

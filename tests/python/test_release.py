@@ -11,6 +11,9 @@ from typing import Any
 import tomllib
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import licences  # noqa: E402
 
 
 def workspace_package() -> dict[str, Any]:
@@ -59,6 +62,15 @@ def test_the_guide_names_the_files_of_this_version() -> None:
     named = re.findall(r"lightlagd?[-_](\d[\w.]*\d)[-_](?:amd64|x86_64|cp310)", text)
     assert len(named) >= 4
     assert set(named) == {workspace_package()["version"]}
+
+
+def test_the_licences_in_a_program_are_those_of_linked_libraries_and_each_text_is_there_once() -> None:
+    text = licences.texts(["lightlag-socket"], "x86_64-unknown-linux-gnu")
+    assert re.search(r"^rustix [\d.]+: .*Apache-2.0.*; https://", text, re.MULTILINE)
+    # Only tests use it.
+    assert "\ntempfile " not in text
+    assert text.count("TERMS AND CONDITIONS FOR USE, REPRODUCTION") < text.count("; https://")
+    assert "Permission is hereby granted, free of charge" in text
 
 
 def test_the_readme_says_how_to_cite() -> None:
