@@ -22,9 +22,8 @@ pub fn interruptible<R: Send + 'static>(
     work: impl FnOnce() -> R + Send + 'static,
 ) -> PyResult<R> {
     let (done, result) = mpsc::channel();
-    // Attached once, so that Python keeps what it knows of this thread: it would set that up, with system calls, for each
-    // hook that is called. The receiver may be gone.
-    let work = move || Python::attach(|py| py.detach(work));
+    // The receiver may be gone.
+    let work = move || attached(work);
     let worker = std::thread::spawn(move || drop(done.send(work())));
     py.detach(move || {
         loop {
@@ -45,6 +44,12 @@ pub fn interruptible<R: Send + 'static>(
             }
         }
     })
+}
+
+/// Works on a thread that Python knows meanwhile: it would set up what it keeps of a thread, with system calls, for each hook that
+/// is called.
+pub fn attached<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    Python::attach(|py| py.detach(work))
 }
 
 /// A watcher of a sweep: calls `watch` with how many of its runs are done, and how many there are.

@@ -2,7 +2,7 @@
 
 use crate::error::{compare_error, results_error, scenario_error, sweep_error};
 use crate::hooks::catching;
-use crate::interrupt::{counting, interruptible};
+use crate::interrupt::{attached, counting, interruptible};
 use crate::run::CACHE;
 use crate::scenario::{ScenarioFile, seed};
 use lightlag_lab::compare::{self, Asked, Difference};
@@ -43,7 +43,9 @@ impl Plan {
         let shard = shard.map(Shard::parse).transpose().map_err(scenario_error)?;
         let (plan, stop) = (self.0.clone(), Progress::default());
         let stopping = stop.clone();
-        let work = move || catching(|| plan.run_until(&out, shard, threads, judge, Some(&stopping)));
+        let work = move || {
+            catching(|| plan.run_until(&out, shard, threads, judge, Some(&stopping), &|run| attached(run)))
+        };
         let done = interruptible(py, &stop, counting(&stop, watch), work)?;
         Ok(done?.map_err(sweep_error)?.violations)
     }

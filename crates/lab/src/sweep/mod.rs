@@ -30,7 +30,7 @@ use std::sync::Mutex;
 
 pub use journal::JOURNAL_FILE;
 pub use manifest::MANIFEST_FILE;
-pub use plan::{Plan, Swept, seed_list};
+pub use plan::{Around, Plan, Swept, seed_list};
 pub use shard::Shard;
 pub use union::{merge, read};
 

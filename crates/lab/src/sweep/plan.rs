@@ -17,6 +17,9 @@ pub struct Plan {
     seeds: Vec<Seed>,
 }
 
+/// Calls a run, prepared for it.
+pub type Around<'a> = dyn Fn(&mut (dyn FnMut() + Send)) + Sync + 'a;
+
 /// A sweep that is done.
 #[derive(Clone, Debug)]
 pub struct Swept {
@@ -64,10 +67,10 @@ impl Plan {
     /// # Errors
     /// The folder cannot be used, or a run failed.
     pub fn run(&self, out: &Path, shard: Option<Shard>, threads: usize, judge: bool) -> Result<Swept, Error> {
-        self.run_until(out, shard, threads, judge, None)
+        self.run_until(out, shard, threads, judge, None, &|run| run())
     }
     /// As [`Plan::run`]; `watch` counts the runs that are done, and once it is stopped, runs end at their next record, by
-    /// unwinding.
+    /// unwinding. Each run is called by `around`, on the thread where it happens.
     ///
     /// # Errors
     /// As [`Plan::run`]; and a run that was not begun failed.
@@ -78,13 +81,16 @@ impl Plan {
         threads: usize,
         judge: bool,
         watch: Option<&Progress>,
+        around: &Around<'_>,
     ) -> Result<Swept, Error> {
         let cache = ContactsCache::default();
         let results = Sweep { watch, ..self.sweep(out, shard, threads) }.run(|job: &Job| {
             if watch.is_some_and(Progress::is_stopped) {
                 return Err("stopped before it began".to_owned());
             }
-            self.measure(job, judge, &cache, watch).map_err(|error| error.to_string())
+            let mut measured = Ok(Metrics::new());
+            around(&mut || measured = self.measure(job, judge, &cache, watch));
+            measured.map_err(|error| error.to_string())
         })?;
         self.swept(results, out, shard, &cache)
     }
