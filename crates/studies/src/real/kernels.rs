@@ -29,6 +29,8 @@ const DOOR: &str = "127.0.0.1:9001";
 const LOOK: Duration = Duration::from_millis(200);
 /// A machine that is later than this has changed what is measured.
 const LATE_US: f64 = 5_000.0;
+/// Longer than any round trip at the start. Without an end, a connection over a link that has stopped is tried for two minutes.
+const ANSWER: Duration = Duration::from_secs(20);
 /// Bytes that are written at once.
 const BLOCK: usize = 1 << 14;
 
@@ -175,8 +177,9 @@ fn stream(offset: u64, length: usize) -> Vec<u8> {
 
 /// Keeps a socket full.
 fn send(namespaces: &Namespaces, to: &str, shared: &Shared) {
+    let connect = || TcpStream::connect_timeout(&to.parse().map_err(io::Error::other)?, ANSWER);
     let mut socket = loop {
-        match namespaces.inside(0, || TcpStream::connect(to)) {
+        match namespaces.inside(0, connect) {
             Ok(socket) => break socket,
             Err(_) if shared.is_over() => return,
             Err(_) => thread::sleep(LOOK / 10),
