@@ -6,7 +6,7 @@ fn main() -> ExitCode {
     lightlag_cli::main()
 }
 
-/// The allocator of musl is slow: the static program spends a multiple of glibc's time in it.
+/// musl's allocator has one lock for all threads; the runs of a sweep would wait for each other.
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
