@@ -3,6 +3,8 @@
 use super::{Figure, Report, ScenarioText, Table};
 use crate::figure::{self, Mark, Place, Plot, Title};
 use crate::results::{Point, Results, Row, SHOWN, interval_text, unfinished};
+use lightlag_protocols::units::parse::in_one_unit;
+use std::collections::BTreeMap;
 
 /// A metric that is drawn.
 #[derive(Clone, Copy)]
@@ -91,7 +93,9 @@ pub struct Axes {
     x: Option<String>,
     series: Option<String>,
     panels: Vec<String>,
-    numeric: bool,
+    /// Of a numeric axis: where each of its values is, in the unit of the first.
+    places: BTreeMap<String, f64>,
+    unit: String,
 }
 
 impl Axes {
@@ -120,9 +124,7 @@ impl Axes {
         let mut rest = results.value_columns();
         let mut take =
             |wanted: &dyn Fn(&String) -> bool| rest.iter().position(wanted).map(|at| rest.remove(at));
-        let numeric_axis = |column: &String| {
-            results.rows.iter().all(|row| row.value(column).is_some_and(|text| number(text).is_some()))
-        };
+        let numeric_axis = |column: &String| places(results, column).is_some();
         let x = given_x.and_then(|axis| take(&|column| column == axis));
         let series = match given_series {
             Some(axis) => take(&|column| column == axis),
@@ -130,14 +132,21 @@ impl Axes {
         };
         let x = x.or_else(|| take(&numeric_axis));
         let x = x.or_else(|| take(&|column| column == "router")).or_else(|| take(&|_| true));
-        let numeric = x.as_ref().is_some_and(numeric_axis);
-        Self { x, series, panels: rest, numeric }
+        let (places, unit) = x.as_ref().and_then(|column| places(results, column)).unwrap_or_default();
+        Self { x, series, panels: rest, places, unit }
+    }
+    fn x_title(&self) -> Title {
+        let name = self.x.as_deref().unwrap_or_default();
+        if self.unit.is_empty() { Title::plain(name) } else { Title::with_unit(name, &self.unit) }
     }
 }
 
-/// The number that a value begins with; of a span its upper end.
-fn number(text: &str) -> Option<f64> {
-    text.rsplit("..").next()?.split_whitespace().next()?.parse().ok()
+/// Where the values of a column are on an axis, if they are quantities of one kind, and their unit.
+fn places(results: &Results, column: &str) -> Option<(BTreeMap<String, f64>, String)> {
+    let texts: Vec<&str> = results.rows.iter().map(|row| row.value(column)).collect::<Option<_>>()?;
+    let (numbers, unit) = in_one_unit(&texts)?;
+    let names = texts.iter().map(|text| (*text).to_owned());
+    Some((names.zip(numbers).collect(), unit.to_owned()))
 }
 
 /// A metric of every point; `None` where no run has a value.
@@ -150,7 +159,7 @@ pub fn figure(results: &Results, axes: &Axes, drawn: &Drawn) -> Option<Figure> {
     let several = |name: &Option<String>| name.clone().unwrap_or_default();
     let plot = Plot {
         title: title.to_owned(),
-        x: Title::plain(&several(&axes.x)),
+        x: axes.x_title(),
         y: if unit.is_empty() { Title::plain(title) } else { Title::with_unit(title, unit) },
         series: Title::plain(&several(&axes.series)),
         baseline_series: marks.iter().any(|mark| mark.series == "none").then(|| "none".to_owned()),
@@ -158,7 +167,7 @@ pub fn figure(results: &Results, axes: &Axes, drawn: &Drawn) -> Option<Figure> {
         shared_y: true,
         marks,
     };
-    let specification = if axes.numeric { figure::lines(&plot) } else { figure::bars(&plot) };
+    let specification = if axes.places.is_empty() { figure::bars(&plot) } else { figure::lines(&plot) };
     Some(Figure {
         id: metric.to_owned(),
         title: title.to_owned(),
@@ -170,10 +179,7 @@ pub fn figure(results: &Results, axes: &Axes, drawn: &Drawn) -> Option<Figure> {
 fn mark(point: &Point<'_>, axes: &Axes, metric: &str) -> Option<Mark> {
     let text = |column: &str| point.rows[0].value(column).unwrap_or_default().to_owned();
     let x = axes.x.as_deref().map_or_else(|| "all".to_owned(), text);
-    let place = match number(&x) {
-        Some(at) if axes.numeric => Place::At(at),
-        _ => Place::Named(x),
-    };
+    let place = axes.places.get(&x).map_or(Place::Named(x), |at| Place::At(*at));
     let panels: Vec<String> = axes.panels.iter().map(|column| format!("{column} {}", text(column))).collect();
     Some(Mark {
         x: place,

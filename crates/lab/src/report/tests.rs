@@ -76,3 +76,22 @@ fn seeds_are_told_in_spans() {
     assert_eq!(spans(&[1, 2, 3, 7, 9, 10]), "1–3, 7, 9–10");
     assert_eq!(spans(&[]), "");
 }
+
+#[test]
+fn an_axis_of_several_units_of_one_kind_is_to_scale() {
+    let buffers = ["200 kB", "1 MB", "400 kB"];
+    let row = |(point, buffer): (usize, &str)| crate::results::Row {
+        point,
+        seed: 1,
+        values: vec![("buffer".into(), buffer.into())],
+        metrics: vec![("delivered".into(), 1.0)],
+    };
+    let rows = buffers.into_iter().enumerate().map(row).collect();
+    let results = crate::results::Results { build: Build::this(), scenario: String::new(), rows, missing: 0 };
+    let axes = of_sweep::Axes::chosen(&results, None, None).unwrap();
+    let figure = of_sweep::figure(&results, &axes, &of_sweep::Drawn::of("delivered"));
+    let drawn = figure.unwrap().specification.to_string();
+    for wanted in ["buffer (kB)", "200.0", "400.0", "1000.0"] {
+        assert!(drawn.contains(wanted), "{wanted}: {drawn}");
+    }
+}

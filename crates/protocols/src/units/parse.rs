@@ -219,6 +219,25 @@ impl Kind {
     }
 }
 
+/// Quantities of one kind as numbers in the unit of the first, and that unit; plain numbers have none (`""`). Of a span the
+/// upper end counts. `None`: there are none, or they are not of one kind.
+pub fn in_one_unit<'a>(texts: &[&'a str]) -> Option<(Vec<f64>, &'a str)> {
+    let ends = texts.iter().map(|text| split_unit(text.rsplit("..").next().unwrap_or(text)));
+    let parts: Vec<(f64, &str)> =
+        ends.map(|(number, unit)| Some((plain_number(number)?, unit))).collect::<Option<_>>()?;
+    let first = parts.first()?.1;
+    if parts.iter().all(|(_, unit)| *unit == first) {
+        return Some((parts.iter().map(|(number, _)| *number).collect(), first));
+    }
+    let size = |kind: &Kind, wanted: &str| Some(kind.units.iter().find(|(unit, _)| *unit == wanted)?.1);
+    let of_kind = |kind: &Kind| -> Option<Vec<f64>> {
+        let base = size(kind, first)?;
+        parts.iter().map(|(number, unit)| Some(number * size(kind, unit)? / base)).collect()
+    };
+    let kinds = [TIME, VARIANCE, BYTES, BIT_RATE, LENGTH, SPEED];
+    kinds.iter().find_map(of_kind).map(|numbers| (numbers, first))
+}
+
 /// `"2.5 Mbit/s"` in its two parts; either may be missing.
 fn split_unit(text: &str) -> (&str, &str) {
     let text = text.trim();
@@ -453,6 +472,18 @@ mod tests {
         assert_eq!(signed_time("-1.5 s").unwrap(), Duration::from_nanos(-1_500_000_000));
         let long = Duration::from_nanos(2_999_999_940_000_000_001);
         assert_eq!(time("2999999940.000000001 s").unwrap(), long, "to the nanosecond");
+    }
+
+    #[test]
+    fn quantities_of_one_kind_share_a_unit() {
+        let of = |texts: &[&'static str]| in_one_unit(texts);
+        assert_eq!(of(&["200 kB", "1 MB", "400 kB"]), Some((vec![200.0, 1000.0, 400.0], "kB")));
+        assert_eq!(of(&["1..2 min", "30 s"]), Some((vec![2.0, 0.5], "min")));
+        assert_eq!(of(&["3", "10"]), Some((vec![3.0, 10.0], "")));
+        assert_eq!(of(&["3 copies", "10 copies"]), Some((vec![3.0, 10.0], "copies")));
+        for mixed in [&["1 MB", "1 s"][..], &["1 MB", "2"], &["1 copy", "2 copies"], &["none"], &[]] {
+            assert_eq!(of(mixed), None, "{mixed:?}");
+        }
     }
 
     #[test]
