@@ -1,6 +1,6 @@
 //! A TOML document as a tree in which everything knows where it stands.
 
-use super::error::{Error, Place, Result, quoted, short};
+use super::error::{Error, Place, Result, quoted, short, suggestion};
 use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -180,7 +180,9 @@ pub fn set(root: &mut Node, path: &str, new: Node) -> Result<()> {
     if is_parameter(root, path) {
         return set(root, &format!("{PARAMETERS}.{path}"), new);
     }
-    let mut keys = key_parts(path, &place)?.into_iter().peekable();
+    let keys = key_parts(path, &place)?;
+    check_group(root, &keys, &place)?;
+    let mut keys = keys.into_iter().peekable();
     let mut node = root;
     while let Some(key) = keys.next() {
         if key.is_empty() {
@@ -199,6 +201,20 @@ pub fn set(root: &mut Node, path: &str, new: Node) -> Result<()> {
         node = Arc::make_mut(&mut entries[index].1);
     }
     place.refuse("no key is given", "write --set path.to.key=value")
+}
+
+/// A key of a group of nodes that is not in the file would make a new group, most often one with a slip in its name: a new one
+/// begins with its count.
+fn check_group(root: &Node, keys: &[String], place: &Place) -> Result<()> {
+    let [nodes, group, key, ..] = keys else { return Ok(()) };
+    let Value::Table(entries) = &root.value else { return Ok(()) };
+    let table = entries.iter().find(|entry| entry.0.name == *nodes && nodes == "nodes");
+    let Some(Value::Table(groups)) = table.map(|entry| &entry.1.value) else { return Ok(()) };
+    let known: Vec<&str> = groups.iter().map(|entry| entry.0.name.as_str()).collect();
+    if key == "count" || known.is_empty() || known.contains(&group.as_str()) {
+        return Ok(());
+    }
+    place.refuse(format!("there is no group {} of nodes", quoted(group)), suggestion(group, &known))
 }
 
 /// The table of values that others refer to as `"$name"`.

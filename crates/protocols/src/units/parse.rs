@@ -220,7 +220,7 @@ impl Kind {
 }
 
 /// Quantities of one kind as numbers in the unit of the first, and that unit; plain numbers have none (`""`). Of a span the
-/// upper end counts. `None`: there are none, or they are not of one kind.
+/// upper end counts. `None`: of an empty list, and of several kinds.
 pub fn in_one_unit<'a>(texts: &[&'a str]) -> Option<(Vec<f64>, &'a str)> {
     let ends = texts.iter().map(|text| split_unit(text.rsplit("..").next().unwrap_or(text)));
     let parts: Vec<(f64, &str)> =

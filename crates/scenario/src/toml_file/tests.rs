@@ -202,6 +202,10 @@ fn overrides_replace_add_and_sweep() {
     assert_eq!(points.list.len(), 2);
     assert_eq!(points.list[1].values, [("router.copies".to_owned(), "8".to_owned())]);
     assert_eq!(points.list[0].scenario.bundles().unwrap().groups[0].buffer, Bytes(2_000_000));
+    assert_eq!(
+        file.set("nodes.walkr.buffer", "2 MB").unwrap_err().to_string(),
+        "--set nodes.walkr.buffer: there is no group `walkr` of nodes; did you mean `walker`?"
+    );
     file.set("world.tik", "1 s").unwrap();
     assert_eq!(
         file.points().unwrap_err().to_string(),
