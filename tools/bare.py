@@ -35,6 +35,10 @@ class FailedError(Exception):
     """A trial that went wrong: one line."""
 
 
+class AbsentError(FailedError):
+    """There is no such artefact."""
+
+
 class Stopwatch:
     """Runs commands that together have LIMIT seconds."""
 
@@ -68,7 +72,8 @@ def artefact(folder: Path, pattern: str) -> Path:
     """The one file of this name."""
     found = sorted(folder.glob(pattern))
     if len(found) != 1:
-        raise FailedError(f"{folder}: {len(found)} files {pattern}; expected one")
+        failure = FailedError if found else AbsentError
+        raise failure(f"{folder}: {len(found)} files {pattern}; expected one")
     return found[0]
 
 
