@@ -172,7 +172,7 @@ def wheels() -> None:
 
 def source() -> None:
     """The source package of Python, built once."""
-    run(tools() / "maturin", "sdist", "--quiet", "--out", OUT)
+    run(tools() / "maturin", "sdist", "--out", OUT)
     words = ["wheel", "--quiet", "--no-deps", "--wheel-dir", str(PROGRAMS / "from-source")]
     env = {"CARGO_TARGET_DIR": str(BUILT), "MATURIN_PEP517_ARGS": "--profile dev"}
     run(tools() / "pip", *words, OUT / f"lightlag-{VERSION}.tar.gz", **env)
