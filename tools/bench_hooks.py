@@ -98,7 +98,7 @@ def main() -> None:
         ratios = []
         for _ in range(rounds):
             (one_s, one), (other_s, other) = (seconds(each) for each in both)
-            assert one == other, f"{python} is no twin of {rust}"
+            assert one == other, f"{python} is not a twin of {rust}"
             ratios.append(other_s / one_s)
         print(f"| {what} | {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}) |")
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -19,19 +18,6 @@ from lightlag import _lightlag, _offline
 from lightlag._sweep import Runs, table_of
 
 Chart: TypeAlias = "_offline.LayerChart | _offline.FacetChart | _offline.VConcatChart"
-
-_QUANTITY = re.compile(r"([-+]?[0-9.]+(?:e[-+]?[0-9]+)?)(?: (\S+))?")
-
-_THOUSANDS = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
-_SCALES: list[dict[str, float]] = [
-    {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86_400.0},
-    {f"{prefix}B": factor for prefix, factor in _THOUSANDS.items()}
-    | {"KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30},
-    {f"{prefix}bit/s": factor for prefix, factor in _THOUSANDS.items()}
-    | {f"{prefix}B/s": 8 * factor for prefix, factor in _THOUSANDS.items()},
-    {"mm": 1e-3, "m": 1.0, "km": 1e3},
-]
-"""Units of one kind, by their size."""
 
 
 def lines(
@@ -155,14 +141,11 @@ def _numbers(table: pl.DataFrame, name: str) -> tuple[list[float], str | None]:
     column = _column(table, name)
     if table[name].dtype.is_numeric():
         return [float(value) for value in column], None
-    parts = [_QUANTITY.fullmatch(str(value)) for value in column]
-    units = list(dict.fromkeys(part.group(2) for part in parts if part))
-    scale = next((scale for scale in _SCALES if all(unit in scale for unit in units)), None)
-    if not units or not all(parts) or (scale is None and len(units) > 1):
+    found = _lightlag.in_one_unit([str(value) for value in column])
+    if found is None:
         raise ValueError(f"`{name}` has no numbers of one unit; draw it by `bars`")
-    first = units[0]
-    factors = {unit: scale[unit] / scale[first] if scale else 1.0 for unit in units}
-    return [float(part.group(1)) * factors[part.group(2)] for part in parts if part], first
+    numbers, unit = found
+    return numbers, unit or None
 
 
 def _marks(

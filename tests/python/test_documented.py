@@ -113,25 +113,24 @@ def test_commands_of_the_docs_that_take_seconds_and_no_network_run() -> None:
         assert done.returncode == 0, f"{words}: {done.stderr}"
 
 
-def test_every_command_of_the_guide_on_explanations_runs(tmp_path: Path) -> None:
+def run_commands_of(page: str, count: int, folder: Path) -> None:
+    """Runs the commands that a page shows, one after the other."""
     lightlag = built("lightlag")
-    (tmp_path / "scenarios").symlink_to(TOP / "scenarios")
-    lines = [line for page, line in commands() if page.name == "explain.md"]
-    assert len(lines) == 9
+    lines = [line for where, line in commands() if where.name == page]
+    assert len(lines) == count
     for line in lines:
         words = [str(lightlag), *shlex.split(line, comments=True)[1:]]
-        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{line}: {done.stderr}"
+
+
+def test_every_command_of_the_guide_on_explanations_runs(tmp_path: Path) -> None:
+    (tmp_path / "scenarios").symlink_to(TOP / "scenarios")
+    run_commands_of("explain.md", 9, tmp_path)
 
 
 def test_every_command_of_the_guide_on_the_command_line_runs(tmp_path: Path) -> None:
-    lightlag = built("lightlag")
-    lines = [line for page, line in commands() if page.name == "command_line.md"]
-    assert len(lines) == 6
-    for line in lines:
-        words = [str(lightlag), *shlex.split(line, comments=True)[1:]]
-        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, f"{line}: {done.stderr}"
+    run_commands_of("command_line.md", 6, tmp_path)
     assert (tmp_path / "delivery.html").exists()
 
 

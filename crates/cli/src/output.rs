@@ -83,7 +83,7 @@ pub fn folded(words: &str, indent: usize, width: usize) -> String {
     lines.join(&format!("\n{}", " ".repeat(indent)))
 }
 
-/// The text with no row wider than a terminal, and how many rows were cut. Sentences are no rows: the terminal folds them.
+/// The text with no row wider than a terminal, and how many rows were cut. Sentences are not rows: the terminal folds them.
 fn fitted(text: &str, width: usize) -> (String, usize) {
     let mut cut = 0;
     let mut line = |line: &str| {

@@ -5,6 +5,7 @@ use lightlag_lab::figure::{self, Mark, Place, Plot, Title};
 use lightlag_lab::report;
 use lightlag_lab::results::Results;
 use lightlag_lab::statistics::estimate;
+use lightlag_protocols::units::parse;
 use lightlag_studies::comparative;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -44,6 +45,13 @@ pub fn lines(shown: Shown) -> String {
 #[pyfunction]
 pub fn bars(shown: Shown) -> String {
     figure::bars(&plot(shown)).to_string()
+}
+
+/// Quantities of one kind as numbers in the unit of the first, and that unit; `None`: they are not of one kind.
+#[pyfunction]
+pub fn in_one_unit(texts: Vec<String>) -> Option<(Vec<f64>, String)> {
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    parse::in_one_unit(&texts).map(|(numbers, unit)| (numbers, unit.to_owned()))
 }
 
 fn plot(shown: Shown) -> Plot {
@@ -86,7 +94,7 @@ pub fn study_figures(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<(String, S
 /// A chart of Vega-Lite as an HTML file that works without a network.
 ///
 /// # Errors
-/// The specification is no JSON.
+/// The specification is not JSON.
 #[pyfunction]
 pub fn chart_html(title: &str, specification: &str) -> PyResult<String> {
     let read = serde_json::from_str(specification);

@@ -25,7 +25,7 @@ mod _lightlag {
     #[pymodule_export]
     use crate::error::ScenarioError;
     #[pymodule_export]
-    use crate::figures::{bars, chart_html, lines, report_html, study_figures};
+    use crate::figures::{bars, chart_html, in_one_unit, lines, report_html, study_figures};
     #[pymodule_export]
     use crate::hooks::{Ack, Advice, ArrivalCounts, Cause, Loss, RateSample, Sent, TfrcReport, Window};
     #[pymodule_export]

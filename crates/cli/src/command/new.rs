@@ -39,7 +39,7 @@ pub fn new(options: &New) -> Done {
     let Some(name) = options.template.as_deref() else { return print(&list()) };
     let template = TEMPLATES.iter().find(|template| template.name == name).ok_or_else(|| {
         let names: Vec<&str> = TEMPLATES.iter().map(|template| template.name).collect();
-        Failure::Input(format!("there is no template `{name}`; choose one of {}", names.join(", ")))
+        Failure::Input(format!("unknown template `{name}`; choose one of {}", names.join(", ")))
     })?;
     let path = match &options.file {
         Some(path) if path.as_os_str() == "-" => return print(template.text),

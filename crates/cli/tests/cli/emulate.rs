@@ -310,7 +310,7 @@ fn what_cannot_be_emulated_is_refused_in_one_line() {
         (&["lossy.toml"], "what is the link between?"),
         (&["lossy.toml", "--far", "true"], "what is the link between?"),
         (&["none.toml", "--", "true"], "none.toml"),
-        (&["lossy.toml", "--mtu", "10 B", "--", "true"], "--mtu: 10 B is no MTU"),
+        (&["lossy.toml", "--mtu", "10 B", "--", "true"], "--mtu: 10 B is not an MTU"),
         (&["lossy.toml", "--table", "seconds.txt", "--", "true"], "--table: seconds.txt is no table"),
         (&["lossy.toml", "--listen", "0", "--", "true"], "--listen"),
         (&["lossy.toml", "--link", "moon", "--", "true"], "--link: there is no `moon`"),

@@ -97,7 +97,7 @@ fn a_number_that_is_no_port_is_refused() {
     for words in [&["transfer"][..], &["bench-link", "--over", "dccp"]] {
         for at in ["99999", ":65536"] {
             let line = place.refused(&[words, &["--listen", at]].concat());
-            assert_eq!(line, format!("{at} is no port; name one from 0 (any) to 65535"));
+            assert_eq!(line, format!("{at} is not a port; name one from 0 (any) to 65535"));
         }
     }
 }

@@ -53,7 +53,7 @@ fn a_new_scenario_replaces_no_file_and_has_a_name_that_is_read() {
     let line = place.refused(&["new", "walkers", "mine.txt"]);
     assert!(line.contains("name a file that ends in .toml"), "{line}");
     let line = place.refused(&["new", "moon"]);
-    assert!(line.contains("there is no template `moon`; choose one of walkers, "), "{line}");
+    assert!(line.contains("unknown template `moon`; choose one of walkers, "), "{line}");
 }
 
 #[test]

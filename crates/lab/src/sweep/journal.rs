@@ -130,7 +130,7 @@ fn parse(
         }
         if number == 1 {
             let found = serde_json::from_slice(&line)
-                .map_err(|_| damaged(path, 1, "this is no beginning of a journal", ANOTHER_FOLDER))?;
+                .map_err(|_| damaged(path, 1, "this is not the beginning of a journal", ANOTHER_FOLDER))?;
             check(&found, &manifest.identity, path)?;
         } else {
             let run: Line<String> = serde_json::from_slice(&line)

@@ -86,7 +86,7 @@ pub struct ListenBundles {
     /// [default: half of what they and the free disk have]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = quantity::bytes)]
     pub max_stored: Option<Bytes>,
-    /// Keep what is no bundle too, such as blocks of test tools
+    /// Also keep what is not a bundle, such as blocks of test tools
     #[arg(long)]
     pub opaque: bool,
     /// Bytes of a packet of ours, headers of IP and UDP included [default: 1500 B]

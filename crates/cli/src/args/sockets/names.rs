@@ -23,7 +23,7 @@ pub struct GetName {
     /// Where it goes [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Who is asked: udp://HOST:PORT, tcp://HOST:PORT or unix:///PATH [default: $NDN_CLIENT_TRANSPORT, or
+    /// The forwarder: udp://HOST:PORT, tcp://HOST:PORT or unix:///PATH [default: $NDN_CLIENT_TRANSPORT, or
     /// unix:///run/nfd/nfd.sock]
     #[arg(long, value_name = "URI")]
     pub face: Option<String>,

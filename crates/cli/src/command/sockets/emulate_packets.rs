@@ -61,7 +61,7 @@ fn mtu(bytes: Bytes) -> Result<u16, Failure> {
     let fits = u16::try_from(bytes.0).ok().filter(|bytes| u64::from(*bytes) >= MTU_MIN);
     fits.ok_or_else(|| {
         let right = format!("an MTU is from {MTU_MIN} to {} bytes", u16::MAX);
-        Failure::Input(format!("--mtu: {} B is no MTU; {right}", bytes.0))
+        Failure::Input(format!("--mtu: {} B is not an MTU; {right}", bytes.0))
     })
 }
 

@@ -88,7 +88,8 @@ fn listening_address(text: &str, port: u16) -> Result<SocketAddr, Failure> {
     // A resolver takes a number alone for an address of 32 bits.
     if !bare.is_empty() && bare.bytes().all(|b| b.is_ascii_digit()) {
         let port = bare.parse::<u16>();
-        let wrong = |_| Failure::Input(format!("{text} is no port; name one from 0 (any) to {}", u16::MAX));
+        let wrong =
+            |_| Failure::Input(format!("{text} is not a port; name one from 0 (any) to {}", u16::MAX));
         return Ok(SocketAddr::from(([0, 0, 0, 0], port.map_err(wrong)?)));
     }
     resolve(text, port)
@@ -115,7 +116,7 @@ fn listened(result: Result<(), Error>, once: bool) -> Done {
     }
 }
 
-/// A bar on standard error; hidden where that is no terminal.
+/// A bar on standard error; hidden where that is not a terminal.
 fn bar() -> ProgressBar {
     let style = ProgressStyle::with_template("{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
