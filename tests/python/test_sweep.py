@@ -1,5 +1,6 @@
 """Sweeps, their comparison, and figures of them."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -253,6 +254,30 @@ def test_workers_of_a_cluster_give_the_bytes_of_one_process(walk: lightlag.Scena
         distributed.Client(cluster) as client,  # type: ignore[no-untyped-call]
     ):
         lightlag.sweep(walk, seeds=range(20), client=client, out=tmp_path / "many")
+    for name in ("results.parquet", "summary.json"):
+        assert (tmp_path / "many" / name).read_bytes() == (tmp_path / "one" / name).read_bytes(), name
+
+
+def test_workers_that_are_lost_and_added_change_nothing(walk: lightlag.Scenario, tmp_path: Path) -> None:
+    lightlag.sweep(walk, seeds=range(60), threads=1, out=tmp_path / "one")
+    events: list[str] = []
+    with (
+        distributed.LocalCluster(  # type: ignore[no-untyped-call]
+            n_workers=2, threads_per_worker=1, dashboard_address=None, local_directory=str(tmp_path / "dask")
+        ) as cluster,
+        distributed.Client(cluster) as client,  # type: ignore[no-untyped-call]
+    ):
+
+        def watch(done: float, wanted: float) -> None:
+            if not events:
+                os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+                events.append("killed one")
+            elif len(events) == 1:
+                cluster.scale(3)
+                events.append("added one")
+
+        lightlag.sweep(walk, seeds=range(60), client=client, out=tmp_path / "many", progress=watch)
+    assert events == ["killed one", "added one"]
     for name in ("results.parquet", "summary.json"):
         assert (tmp_path / "many" / name).read_bytes() == (tmp_path / "one" / name).read_bytes(), name
 
