@@ -125,6 +125,14 @@ class Scenario:
         again = Scenario._write if isinstance(self._made_of[0], str) else Scenario._read
         return (again, (*self._made_of, self._sets))
 
+    def __repr__(self) -> str:
+        of, _ = self._made_of
+        made = "" if isinstance(of, str) else f"of {', '.join(map(str, of))}: "
+        return f"<Scenario {made}{len(self.text.splitlines())} lines; print() shows them>"
+
+    def __str__(self) -> str:
+        return self.text
+
     def _repr_html_(self) -> str:
         """What a notebook shows: the text, folded."""
         text = html.escape(self.text)

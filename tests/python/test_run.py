@@ -225,6 +225,13 @@ def test_other_threads_go_on_while_a_world_runs(walk: lightlag.Scenario) -> None
     assert len(during) >= 3, f"{len(during)} ticks in {end - start} s"
 
 
+def test_a_scenario_prints_as_its_text(walk: lightlag.Scenario) -> None:
+    assert str(walk) == walk.text
+    assert repr(walk) == f"<Scenario {len(walk.text.splitlines())} lines; print() shows them>"
+    read = lightlag.Scenario.read(ROOT / "examples/walkers.toml")
+    assert repr(read).startswith(f"<Scenario of {ROOT / 'examples/walkers.toml'}: ")
+
+
 def test_a_notebook_shows_scenarios_and_results_and_no_script_of_theirs(walk: lightlag.Scenario) -> None:
     walk.set("name", "<img src=x>")
     shown = walk._repr_html_() + lightlag.run(walk, seed=1)._repr_html_()
