@@ -223,7 +223,7 @@ def check_licklider(binary: Path, folder: Path) -> list[str]:
     ours, theirs, here = free_ports(3)
     sent, mine = (payload(folder, name, PAYLOAD_BYTES["ltp-udp"]) for name in ("theirs", "ours"))
     listen = [str(binary), "bundles", "listen", f"127.0.0.1:{ours}", "--over", "ltp-udp", "--folder", "kept"]
-    # What licklider sends is no bundle.
+    # What licklider sends is not a bundle.
     listen.append("--opaque")
     capture = folder / "ltp.pcap"
     with capturing(capture, f"udp port {ours} or udp port {theirs}"):

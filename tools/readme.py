@@ -12,6 +12,7 @@ import vl_convert
 import results
 
 TOP = Path(__file__).resolve().parents[1]
+REPOSITORY = "https://github.com/lightlag/lightlag"
 MARKS = ("<!-- results -->\n", "<!-- /results -->")
 PICTURE = TOP / "docs/images/earth_mars.png"
 ROUTERS = {
@@ -38,7 +39,7 @@ def named(method: str) -> str:
     """A method with its page."""
     first, _, rest = method.partition(" ")
     page = TOP / f"docs/algorithms/{first}.md"
-    link = f"[{first}](docs/algorithms/{first}.md)" if page.exists() else first
+    link = f"[{first}]({REPOSITORY}/blob/main/docs/algorithms/{first}.md)" if page.exists() else first
     return f"{link} {rest}".strip()
 
 

@@ -14,7 +14,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
             assert!(half.retransmitted_by_timeout <= half.retransmitted_packets);
         }
         let _ = table(&made);
-        let _ = to_tcp(bytes, std::io::sink(), &[6511]);
-        let _ = to_dccp(bytes, std::io::sink(), &[6511]);
+        let _ = to_tcp(bytes, std::io::sink(), &[6511], None);
+        let _ = to_dccp(bytes, std::io::sink(), &[6511], None);
     }
 });

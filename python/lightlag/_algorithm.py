@@ -364,8 +364,8 @@ def _check_hooks(cls: type[_Algorithm]) -> None:
         is_hook = name.startswith("on_")
         near = difflib.get_close_matches(name, expected, n=1, cutoff=0.6 if is_hook else _MISSPELT)
         if near or is_hook:
-            right = f"did you mean `{near[0]}`?" if near else f"there are: {', '.join(known)}"
-            raise TypeError(f"{cls.__name__} defines `{name}`, which is no hook; {right}")
+            right = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known)}"
+            raise TypeError(f"{cls.__name__} defines `{name}`, which is not a hook; {right}")
 
 
 def _own_names(base: type[_Algorithm]) -> set[str]:
@@ -375,7 +375,7 @@ def _own_names(base: type[_Algorithm]) -> set[str]:
 
 def _register(cls: type[_Algorithm]) -> None:
     if not _NAME.fullmatch(cls.name):
-        raise TypeError(f"`{cls.name}` is no name for an algorithm: use lower case, digits and `_`")
+        raise TypeError(f"`{cls.name}` is not a name for an algorithm: use lower case, digits and `_`")
     base = _base(cls)
     hooks = {hook for hook in _hooks(base) if getattr(cls, hook) is not getattr(base, hook)}
     if base._needed and not hooks.intersection(base._needed):

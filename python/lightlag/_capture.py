@@ -42,6 +42,7 @@ def capture(
     *,
     filters: Sequence[str] = (),
     dccp_ports: Sequence[int] = (),
+    interface: str | int | None = None,
     pause: str = "200 ms",
     html: str | os.PathLike[str] | None = None,
 ) -> Capture:
@@ -49,20 +50,23 @@ def capture(
 
     Args:
         path: The capture: pcap or pcapng, such as ``run(trace="run.pcapng")`` writes.
-        filters: Only flows with this: an address, a port, or ``tcp``, ``tcpcl``, ``udp``, ``dccp``, ``ltp``,
-            ``udpdtn``; of several all must hold.
+        filters: Only flows with this: an address, a port, an address with a port, or a protocol such as
+            ``dccp`` (``lightlag capture --help`` lists them); of several all must hold.
         dccp_ports: UDP ports that carry DCCP (RFC 6773); by default 6511.
+        interface: Only packets of this interface, by its name or, from 0, its number; by default each flow
+            counts at the interface of its first packet.
         pause: Shortest pause that is reported, with its unit.
         html: Write a report with charts here; it works without a network.
 
     Raises:
-        ScenarioError: The file cannot be read or is no capture; a filter, a port or a pause is wrong.
+        ScenarioError: The file cannot be read or is not a capture; a filter, a port or a pause is wrong.
     """
     ports = [_checks.port(port) for port in dccp_ports]
     asked = [filters] if isinstance(filters, str) else list(filters)
     wanted: _lightlag.CaptureWanted = {
         "filters": asked,
         "dccp_ports": ports,
+        "interface": None if interface is None else str(interface),
         "pause": pause,
         "html": html is not None,
     }

@@ -34,7 +34,7 @@ def bundle(given: object) -> int | str | None:
 def seeds(given: Iterable[object]) -> list[int | None]:
     """The seeds of a sweep."""
     if isinstance(given, str) or not isinstance(given, Iterable):
-        raise ScenarioError(f"seeds: {_told(given)} is no list; give whole numbers like [1, 2, 3]")
+        raise ScenarioError(f"seeds: {_told(given)} is not a list; give whole numbers like [1, 2, 3]")
     chosen = [seed(one) for one in given]
     if not chosen:
         raise ScenarioError("seeds: the list is empty; a sweep needs at least one seed")
@@ -69,7 +69,7 @@ def written(path: Path, text: str) -> Path:
 
 def no_scenario(given: object, right: str) -> ScenarioError:
     """The error about what should have been a scenario."""
-    return ScenarioError(f"{_told(given)} is no scenario; {right}")
+    return ScenarioError(f"{_told(given)} is not a scenario; {right}")
 
 
 def made(make: Callable[[], Given]) -> Given:
@@ -89,7 +89,7 @@ def _whole(place: str, what: str, given: object, most: int) -> int:
         number = -1
     if 0 <= number <= most and not isinstance(given, bool):
         return number
-    raise ScenarioError(f"{place}: {_told(given)} is no {what}; give a whole number from 0 to {most}")
+    raise ScenarioError(f"{place}: {_told(given)} is not a {what}; give a whole number from 0 to {most}")
 
 
 def _told(given: object) -> str:

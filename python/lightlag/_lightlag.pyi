@@ -511,6 +511,7 @@ def bounds(scenario: ScenarioFile, text: str, seeds: list[int | None], watch: Wa
 class CaptureWanted(TypedDict):
     filters: list[str]
     dccp_ports: list[int]
+    interface: str | None
     pause: str
     html: bool
 
@@ -529,7 +530,7 @@ class Finished(TypedDict):
 def studies() -> list[tuple[str, str, str, str]]: ...
 def study(name: str, quick: bool, out: Path, threads: int, watch: Watch | None) -> Finished: ...
 def merge(folder: Path) -> int: ...
-def read_results(folder: Path) -> bytes: ...
+def read_results(path: Path, any: bool) -> bytes: ...
 def compare_runs(
     first: list[Run],
     second: list[Run],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import io
 import math
 import os
 import tempfile
@@ -44,8 +43,9 @@ class Result:
     latencies_s: list[float] = field(repr=False)
     """Delays of the delivered bundles, ascending."""
     series: pl.DataFrame | None = field(repr=False)
-    """Samples of buffers and algorithms (`time_ns`, `node`, `name`, `value`), if they were asked for; of
-    packets `flow` or `link` stands in the place of `node`."""
+    """Samples of buffers and algorithms (`time`, `node`, `name`, `value`), if they were asked for; of packets
+    `flow` and `link` stand in the place of `node`. Times are durations since the start, and names are
+    categories, as in `trace`."""
     trace: pl.DataFrame | None = field(repr=False)
     """Every record of the run in order of time, if it was asked for (``trace=True``): `time` since the start,
     `kind`, and the other columns of the reference of traces. Times are durations, names and kinds are
@@ -178,7 +178,7 @@ def run(
         violations=outcome.violations(),
         violations_total=outcome.violations_total(),
         latencies_s=outcome.latencies_s(),
-        series=None if table is None else pl.read_parquet(io.BytesIO(table)),
+        series=None if table is None else _trace.series(table, point.nodes),
         trace=records,
         reports=dict(outcome.reports()),
         why=outcome.why(),
@@ -189,7 +189,7 @@ def run(
 
 
 def only_point(scenario: Scenario) -> Point:
-    """The point of a scenario that is no sweep."""
+    """The point of a scenario that is not a sweep."""
     points = scenario.points()
     if len(points) == 1:
         return points[0]

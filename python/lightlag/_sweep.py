@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from lightlag import _checks, _elsewhere, _lightlag, _progress
+from lightlag._run import Result
 from lightlag._scenario import Scenario
 
 _COLUMNS = ["point", "seed", "version", "commit"]
@@ -99,7 +100,7 @@ def read(folder: str | os.PathLike[str]) -> pl.DataFrame:
     Raises:
         ScenarioError: There is no sweep in the folder, or its files do not fit together.
     """
-    return pl.read_parquet(io.BytesIO(_lightlag.read_results(Path(folder))))
+    return pl.read_parquet(io.BytesIO(_lightlag.read_results(Path(folder), False)))
 
 
 def merge(folder: str | os.PathLike[str]) -> pl.DataFrame:
@@ -117,19 +118,21 @@ def merge(folder: str | os.PathLike[str]) -> pl.DataFrame:
 
 
 def compare(
-    first: Runs,
-    second: Runs | None = None,
+    first: Runs | Result,
+    second: Runs | Result | None = None,
     *,
     by: str | None = None,
     to: str | None = None,
     metrics: Sequence[str] | str = (),
 ) -> pl.DataFrame:
-    """Compares two sweeps at the points that both have, or the values of one axis of a sweep, seed by seed.
+    """Compares two sweeps at common points, two runs, or the values of one axis of a sweep, seed by seed.
 
     Args:
-        first: A sweep: its folder or table.
+        first: A sweep: its folder or table; or a run: what `run` returned, the folder of
+            ``lightlag run --out``, or a file of ``lightlag run --json``.
         second: Another one; not with `by`.
-        by: An axis of the sweep, like ``"mechanism"``: its values are compared with one of them.
+        by: An axis of the sweep, like ``"mechanism"``: its values are compared with one of them. The end of
+            its name is enough where no other axis ends so: ``"buffer"`` for ``"nodes.walkers.buffer"``.
         to: The value of this axis that the others are compared with; by default the first.
         metrics: Names of metrics, or ``"all"``; by default four headlines.
 
@@ -146,9 +149,9 @@ def compare(
     """
     if (second is None) == (by is None):
         raise TypeError("compare() takes either a second sweep or by=AXIS")
-    others = [] if second is None else list(_runs(table_of(second)))
+    others = [] if second is None else _runs_of(second)
     names = [metrics] if isinstance(metrics, str) else list(metrics)
-    compared = _lightlag.compare_runs(list(_runs(table_of(first))), others, by, to, names)
+    compared = _lightlag.compare_runs(_runs_of(first), others, by, to, names)
     rows = [
         {
             **dict(values),
@@ -205,6 +208,14 @@ def value_columns(runs: pl.DataFrame) -> list[str]:
 def metric_columns(runs: pl.DataFrame) -> list[str]:
     """The columns of figures."""
     return runs.columns[runs.columns.index("commit") + 1 :]
+
+
+def _runs_of(runs: Runs | Result) -> list[_lightlag.Run]:
+    if isinstance(runs, Result):
+        return [(0, runs.seed, [], runs.rows)]
+    if isinstance(runs, pl.DataFrame):
+        return list(_runs(table_of(runs)))
+    return list(_runs(pl.read_parquet(io.BytesIO(_lightlag.read_results(Path(runs), True)))))
 
 
 def _runs(table: pl.DataFrame) -> Iterator[_lightlag.Run]:

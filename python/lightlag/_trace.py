@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import polars as pl
@@ -57,6 +58,19 @@ def read(path: Path, nodes: list[str]) -> pl.DataFrame:
     return table.select(column(name) for name in [*first, *(n for n in table.columns if n not in first)])
 
 
+def series(parquet: bytes, nodes: list[str]) -> pl.DataFrame:
+    """The samples of a run, with durations and names in the place of numbers."""
+    table = pl.read_parquet(io.BytesIO(parquet))
+    time = pl.col("time_ns").cast(pl.Duration("ns")).alias("time")
+    names = pl.col("name").cast(pl.Categorical)
+    if "node" in table.columns:
+        numbers = dict(enumerate(nodes))
+        node = pl.col("node").replace_strict(numbers, return_dtype=pl.Enum(nodes))
+        return table.select(time, node, names, "value")
+    ends = [pl.col(name).cast(pl.Categorical) for name in ("flow", "link")]
+    return table.select(time, *ends, names, "value")
+
+
 def of_kind(trace: pl.DataFrame | None, kind: str) -> pl.DataFrame:
     """The records of one kind, with the columns that they fill."""
     if trace is None:
@@ -64,6 +78,6 @@ def of_kind(trace: pl.DataFrame | None, kind: str) -> pl.DataFrame:
     dtype = trace.schema["kind"]
     known = dtype.categories.to_list() if isinstance(dtype, pl.Enum) else []
     if kind not in known:
-        raise ScenarioError(f"records: there is no kind `{kind}`; there are: {', '.join(known)}")
+        raise ScenarioError(f"records: unknown kind `{kind}`; known: {', '.join(known)}")
     rows = trace.filter(pl.col("kind") == kind).drop("kind")
     return rows.select(name for name in rows.columns if rows[name].null_count() < len(rows) or name == "time")

@@ -333,7 +333,7 @@ def test_what_cannot_be_an_algorithm_is_refused_when_its_class_is_made() -> None
         type("Misspelt", (lightlag.Mechanism,), {"on_recieved": lambda self: None})
     with pytest.raises(TypeError, match="must define `score`"):
         type("Silent", (lightlag.Router,), {"name": "silent"})
-    with pytest.raises(TypeError, match="no name for an algorithm"):
+    with pytest.raises(TypeError, match="not a name for an algorithm"):
         type("Loud", (lightlag.Mechanism,), {"name": "Loud Name"})
     with pytest.raises(TypeError, match="a parameter `seed`"):
         type("Own", (lightlag.Mechanism,), {"name": "own", "seed": lightlag.parameter(1, meaning="")})

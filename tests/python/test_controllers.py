@@ -262,7 +262,7 @@ def test_what_cannot_be_a_controller_is_refused_when_its_class_is_made() -> None
         type("Own", base, {"name": "own", "window": window, "segment": one})
     with pytest.raises(TypeError, match="`rate` of Rated is a hook"):
         type("Rated", base, {"name": "rated", "window": window, "rate": one})
-    with pytest.raises(ValueError, match="there is no recovery `tahoe`; name one of `new_reno`, `sack`"):
+    with pytest.raises(ValueError, match="unknown recovery `tahoe`; name one of `new_reno`, `sack`"):
         type("Old", base, {"name": "old", "window": window, "recovery": "tahoe"})
     for wrong in ({"timeout_ns": 0}, {"probe_train": 0}, {"low_priority_copies": float("inf")}):
         with pytest.raises(ValueError, match=f"`{next(iter(wrong))}` must be"):

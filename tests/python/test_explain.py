@@ -38,13 +38,13 @@ def test_a_trace_gives_what_the_run_gives(walk: lightlag.Scenario, tmp_path: Pat
 def test_what_cannot_be_explained_is_one_line(walk: lightlag.Scenario, tmp_path: Path) -> None:
     wrong: list[tuple[Callable[[], object], str]] = [
         (lambda: lightlag.explain(walk, lost=True, why=True), "exclude each other"),
-        (lambda: lightlag.explain(walk, bundle=-1), "is no number of a bundle"),
+        (lambda: lightlag.explain(walk, bundle=-1), "is not a number of a bundle"),
         (lambda: lightlag.explain(walk, bundle=10**6), "bundle 1000000 was not created"),
-        (lambda: lightlag.explain(walk, bundle="X1"), "there is no bundle `X1`; name one, as "),
+        (lambda: lightlag.explain(walk, bundle="X1"), "unknown bundle `X1`; name one, as "),
         (lambda: lightlag.explain(tmp_path, bundle="mail_6"), "a trace numbers its bundles"),
         (lambda: lightlag.explain(tmp_path / "missing.parquet"), "missing.parquet"),
         (lambda: lightlag.explain(tmp_path, seed=1), "a trace is of one run"),
-        (lambda: lightlag.explain(cast("str", 7)), "is no scenario"),
+        (lambda: lightlag.explain(cast("str", 7)), "is not a scenario"),
     ]
     for make, line in wrong:
         with pytest.raises(lightlag.ScenarioError, match=line) as raised:
@@ -75,6 +75,6 @@ def test_a_scenario_says_how_its_contact_traces_were_read(tmp_path: Path) -> Non
     )
     (note,) = scenario.notes
     assert note.endswith(
-        "met.txt: 3 lines; 1 dropped, with 1 devices that are no nodes; "
+        "met.txt: 3 lines; 1 dropped, with 1 devices that are not nodes; "
         "1 joined with others of their pair: 1 contact of 2 nodes"
     )

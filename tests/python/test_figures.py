@@ -71,7 +71,7 @@ def test_the_bound_is_above_every_run(walk: lightlag.Scenario) -> None:
 
 def test_a_scenario_of_packets_has_no_bound() -> None:
     link = lightlag.Scenario.read(TOP / "scenarios/papers/arc_link.toml")
-    with pytest.raises(lightlag.ScenarioError, match="a scenario of packets has no such bound"):
+    with pytest.raises(lightlag.ScenarioError, match="no bound is defined for a scenario of packets"):
         lightlag.bound(link, seeds=[1])
 
 
@@ -100,7 +100,7 @@ def test_a_capture_of_a_run_shows_its_flow(tmp_path: Path) -> None:
     [
         ({"filters": ["smtp"]}, "filters: `smtp` is unknown; "),
         ({"pause": "long"}, "pause: "),
-        ({"dccp_ports": [70_000]}, "`70000` is no port"),
+        ({"dccp_ports": [70_000]}, "`70000` is not a port"),
     ],
 )
 def test_a_wrong_option_of_a_capture_is_one_line(
@@ -121,7 +121,7 @@ def test_what_is_no_capture_is_one_line(tmp_path: Path) -> None:
 
 def test_studies_are_listed_and_an_unknown_one_is_an_error() -> None:
     assert "arc" in lightlag.studies()["name"].to_list()
-    with pytest.raises(lightlag.ScenarioError, match="there is no study `ark`"):
+    with pytest.raises(lightlag.ScenarioError, match="unknown study `ark`"):
         lightlag.study("ark")
 
 

@@ -47,7 +47,7 @@ def test_a_result_has_the_figures_of_each_flow(link: lightlag.Scenario) -> None:
 def test_series_are_of_flows_and_links(link: lightlag.Scenario) -> None:
     series = lightlag.run(link, series=True).series
     assert series is not None
-    assert series.columns == ["time_ns", "flow", "link", "name", "value"]
+    assert series.columns == ["time", "flow", "link", "name", "value"]
     window = series.filter((pl.col("flow") == "file0") & (pl.col("name") == "window"))
     assert (window["value"] >= 1460).all()
     assert set(series.filter(pl.col("name") == "queue")["link"]) == {"space", "space.back"}
@@ -59,7 +59,7 @@ def test_a_trace_of_packets_is_a_capture_or_a_table(link: lightlag.Scenario, tmp
     lightlag.run(link, trace=tmp_path / "run.parquet")
     table = pl.read_parquet(tmp_path / "run.parquet")
     assert set(table["kind"]) >= {"offered", "arrived", "delivered", "end"}
-    with pytest.raises(lightlag.ScenarioError, match="there is no node `moon` to capture at"):
+    with pytest.raises(lightlag.ScenarioError, match="unknown node `moon` to capture at"):
         lightlag.run(link, trace=tmp_path / "run.pcapng", capture="moon")
 
 

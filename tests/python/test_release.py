@@ -74,7 +74,25 @@ def test_the_licences_in_a_program_are_those_of_linked_libraries_and_each_text_i
 
 
 def test_the_readme_says_how_to_cite() -> None:
-    assert "](CITATION.cff)" in (ROOT / "README.md").read_text()
+    readme = (ROOT / "README.md").read_text()
+    for page in ("CITATION.cff", "docs/guide/cite.md"):
+        assert f"]({workspace_package()['repository']}/blob/main/{page})" in readme
+
+
+def test_the_bibtex_entry_is_that_of_the_citation() -> None:
+    keys, text = citation()
+    page = (ROOT / "docs/guide/cite.md").read_text()
+    entry = dict(re.findall(r"^  (\w+) = \{(.*)\},?$", page, re.MULTILINE))
+    author = re.search(r"^  - name: (.*)$", text, re.MULTILINE)
+    assert author is not None
+    assert entry == {
+        "title": f"{{{keys['title'].strip(chr(34))}}}",
+        "author": f"{{{author[1]}}}",
+        "year": keys["date-released"][:4],
+        "version": keys["version"],
+        "license": workspace_package()["license"],
+        "url": keys["repository-code"],
+    }
 
 
 def read_outside_of_their_crates(crate: Path) -> set[str]:

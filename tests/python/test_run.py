@@ -70,7 +70,9 @@ def test_a_series_has_a_row_for_each_sample_and_name(walk: lightlag.Scenario) ->
     assert lightlag.run(walk).series is None
     series = lightlag.run(walk, series=True).series
     assert series is not None
-    assert series.columns == ["time_ns", "node", "name", "value"]
+    assert series.columns == ["time", "node", "name", "value"]
+    assert series["time"].dtype == pl.Duration("ns")
+    assert set(series["node"]) == {f"walkers{number}" for number in range(10)}
     used = series.filter(pl.col("name").cast(pl.String) == "buffer_used")
     assert used["node"].n_unique() == 10
 
@@ -176,10 +178,10 @@ def test_a_run_beyond_its_limit_is_refused_until_the_limit_is_raised(walk: light
 
 
 def test_what_is_no_scenario_or_no_seed_is_one_line(walk: lightlag.Scenario) -> None:
-    with pytest.raises(lightlag.ScenarioError, match=r"`'walk\.toml'` is no scenario; give a Scenario or"):
+    with pytest.raises(lightlag.ScenarioError, match=r"`'walk\.toml'` is not a scenario; give a Scenario or"):
         lightlag.run("walk.toml")  # type: ignore[arg-type]
     for seed in (-1, 2**64, "1", 0.5):
-        with pytest.raises(lightlag.ScenarioError, match="is no seed; give a whole number from 0"):
+        with pytest.raises(lightlag.ScenarioError, match="is not a seed; give a whole number from 0"):
             lightlag.run(walk, seed=seed)  # type: ignore[arg-type]
 
 

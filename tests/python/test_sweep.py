@@ -53,7 +53,7 @@ def test_a_sweep_in_a_folder_can_be_taken_up_reported_and_compared(
     lightlag.sweep(walk.copy().set("mechanism", "credit"), out=tmp_path / "credit")
     compared = lightlag.compare(tmp_path / "none", tmp_path / "credit")
     assert compared.columns == ["metric", "first", "second", "difference", "low", "high", "change", "p"]
-    with pytest.raises(ValueError, match="another folder"):
+    with pytest.raises(ValueError, match=r"`mechanism` is .* there and credit here; name another folder"):
         lightlag.sweep(walk.copy().set("mechanism", "credit"), out=tmp_path / "none")
     with pytest.raises(lightlag.ScenarioError, match="file"):
         lightlag.sweep(walk, out=page)
@@ -72,6 +72,28 @@ def test_a_comparison_pairs_the_runs_of_each_seed(walk: lightlag.Scenario) -> No
     assert row["first"] == pytest.approx(sum(means[0]) / 6)
     assert row["difference"] == pytest.approx(sum(means[1]) / 6 - sum(means[0]) / 6)
     assert row["low"] < row["difference"] < row["high"]
+
+
+def test_two_runs_are_compared_as_results_or_as_files(walk: lightlag.Scenario, tmp_path: Path) -> None:
+    none = lightlag.run(walk, seed=1)
+    credit = lightlag.run(walk.copy().set("mechanism", "credit"), seed=1)
+    compared = lightlag.compare(none, credit, metrics=["started"])
+    assert compared["metric"].to_list() == ["started"]
+    assert compared["difference"].to_list() == [credit.started - none.started]
+    assert compared["p"].to_list() == [None]
+    file = tmp_path / "none.json"
+    file.write_text(none.json())
+    (tmp_path / "credit").mkdir()
+    (tmp_path / "credit/summary.json").write_text(credit.json())
+    assert lightlag.compare(file, tmp_path / "credit", metrics=["started"]).equals(compared)
+    with pytest.raises(lightlag.ScenarioError, match=r"name the folder of a sweep or of `run --out`"):
+        lightlag.compare(file, tmp_path / "missing")
+
+
+def test_an_axis_may_be_named_by_the_end_of_its_name(walk: lightlag.Scenario) -> None:
+    runs = lightlag.sweep(walk.copy().set("nodes.walkers.buffer", ["400 kB", "1 MB"]), seeds=[1, 2])
+    whole = lightlag.compare(runs, by="nodes.walkers.buffer", metrics="created")
+    assert lightlag.compare(runs, by="buffer", metrics="created").equals(whole)
 
 
 def test_no_seeds_and_wrong_scenarios_are_errors(walk: lightlag.Scenario) -> None:
@@ -105,14 +127,14 @@ def test_a_comparison_needs_points_and_seeds_in_common(walk: lightlag.Scenario) 
     ("seeds", "words"),
     [
         ([2, 2], "seed 2 comes twice"),
-        ([-1], "`-1` is no seed"),
-        ([2**64], "is no seed"),
-        ([1.5], "`1.5` is no seed"),
-        (["1"], "`'1'` is no seed"),
-        ([True], "is no seed"),
+        ([-1], "`-1` is not a seed"),
+        ([2**64], "is not a seed"),
+        ([1.5], "`1.5` is not a seed"),
+        (["1"], "`'1'` is not a seed"),
+        ([True], "is not a seed"),
         ([], "at least one seed"),
-        ("12", "is no list"),
-        (7, "is no list"),
+        ("12", "is not a list"),
+        (7, "is not a list"),
     ],
 )
 def test_seeds_that_are_none_are_one_line(walk: lightlag.Scenario, seeds: object, words: str) -> None:
@@ -123,9 +145,9 @@ def test_seeds_that_are_none_are_one_line(walk: lightlag.Scenario, seeds: object
 
 def test_what_is_no_scenario_or_no_number_of_threads_is_one_line(walk: lightlag.Scenario) -> None:
     for wrong in ["walk.toml", None, walk.points()[0]]:
-        with pytest.raises(lightlag.ScenarioError, match="is no scenario; give a Scenario"):
+        with pytest.raises(lightlag.ScenarioError, match="is not a scenario; give a Scenario"):
             lightlag.sweep(wrong)  # type: ignore[arg-type]
-    with pytest.raises(lightlag.ScenarioError, match="`-1` is no number of threads"):
+    with pytest.raises(lightlag.ScenarioError, match="`-1` is not a number of threads"):
         lightlag.sweep(walk, threads=-1)
 
 

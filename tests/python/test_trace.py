@@ -62,7 +62,7 @@ def test_the_records_of_a_kind_add_up_to_the_figures(walk: lightlag.Scenario) ->
 
 
 def test_a_kind_that_there_is_not_is_an_error(walk: lightlag.Scenario) -> None:
-    with pytest.raises(lightlag.ScenarioError, match="no kind `delivred`; there are: node, reply, created"):
+    with pytest.raises(lightlag.ScenarioError, match="unknown kind `delivred`; known: node, reply, created"):
         lightlag.run(walk, trace=True).records("delivred")
     with pytest.raises(lightlag.ScenarioError, match="`trace=True`"):
         lightlag.run(walk).records("delivered")

@@ -52,7 +52,7 @@ pub struct FlowEnds<'a> {
 
 /// A capture at a node that the network does not have.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("there is no node `{node}` to capture at")]
+#[error("unknown node `{node}` to capture at")]
 pub struct NoSuchNode {
     /// Which was named.
     pub node: String,

@@ -45,12 +45,11 @@ pub struct Found<'a> {
 ///
 /// # Errors
 /// The capture cannot be read, or `tell` fails.
-pub fn each(
-    from: impl Read,
+pub fn each<R: Read>(
+    mut file: CaptureFile<R>,
     ports: &[u16],
     mut tell: impl FnMut(&Found<'_>) -> Result<(), PcapError>,
 ) -> Result<Rewritten, Error> {
-    let mut file = CaptureFile::open(from)?;
     let mut done = Rewritten::default();
     while let Some(record) = file.next_record()? {
         let Ok(carried) = datagram(record.link, record.data, record.length as usize) else { continue };

@@ -4,18 +4,24 @@
 //! In UDP the checksum of DCCP is zero (RFC 6773), as UDP has its own: here it is made, with zeros
 //! in place of what the capture did not keep. DCCP that was captured over IP keeps the checksum that it had.
 
-use super::analysis::Error;
+use super::analysis::{CaptureFile, Error};
 use super::rewrite::{Found, Rewritten, each, ip_header, not_written, write, writer};
 use lightlag_protocols::wire::dccp::{Addresses, IP_PROTOCOL, Packet};
 use std::io::{Read, Write};
 
-/// Rewrites the DCCP of a capture as packets of IP: that in UDP at these ports, and that over IP.
+/// Rewrites the DCCP of a capture as packets of IP: that in UDP at these ports, and that over IP. `interface`: only that of one,
+/// by its name or number.
 ///
 /// # Errors
 /// It cannot be read, or the other cannot be written.
-pub fn to_dccp(from: impl Read, to: impl Write, ports: &[u16]) -> Result<Rewritten, Error> {
+pub fn to_dccp(
+    from: impl Read,
+    to: impl Write,
+    ports: &[u16],
+    interface: Option<&str>,
+) -> Result<Rewritten, Error> {
     let mut to = writer(to).map_err(not_written)?;
-    each(from, ports, |found| {
+    each(CaptureFile::open_only(from, interface)?, ports, |found| {
         let packet = if found.in_udp { with_checksum(found) } else { found.bytes.to_vec() };
         let cut = found.payload - found.packet.data.len();
         let mut kept = ip_header(found.ends, IP_PROTOCOL, packet.len() + cut);

@@ -12,7 +12,7 @@
 //! A number of 48 bits becomes the bytes sent before it. Numbers that the capture misses take as many bytes as the
 //! packet of data before them. Payloads are zeros and cut off, as in captures of our own; checksums are theirs.
 
-use super::analysis::{Endpoint, Error, Unwrap};
+use super::analysis::{CaptureFile, Endpoint, Error, Unwrap};
 use super::rewrite::{Found, Rewritten, each, ip_header, not_written, write, writer};
 use etherparse::{TcpHeader, TcpOptionElement};
 use lightlag_protocols::wire::dccp::{Item, Kind, Packet, Received, runs};
@@ -37,14 +37,20 @@ const WINDOW: u16 = u16::MAX;
 const SHIFT: u8 = 7;
 static ZEROS: [u8; 65_536] = [0; 65_536];
 
-/// Rewrites the DCCP of a capture as TCP: over IP, and in UDP at these ports.
+/// Rewrites the DCCP of a capture as TCP: over IP, and in UDP at these ports. `interface`: only that of one, by its name or
+/// number.
 ///
 /// # Errors
 /// It cannot be read, or the other cannot be written.
-pub fn to_tcp(from: impl Read, to: impl Write, ports: &[u16]) -> Result<Rewritten, Error> {
+pub fn to_tcp(
+    from: impl Read,
+    to: impl Write,
+    ports: &[u16],
+    interface: Option<&str>,
+) -> Result<Rewritten, Error> {
     let to = writer(to).map_err(not_written)?;
     let mut rewriter = Rewriter { to, connections: BTreeMap::new(), order: VecDeque::new() };
-    each(from, ports, |found| rewriter.on_packet(found))
+    each(CaptureFile::open_only(from, interface)?, ports, |found| rewriter.on_packet(found))
 }
 
 struct Rewriter<W: Write> {

@@ -271,7 +271,7 @@ pub struct Compare {
 
 #[derive(Args)]
 pub struct List {
-    /// Those with this in their names, with papers and parameters; without it, a sentence on each
+    /// Those with this in their names, with papers and parameters; or a kind, as mechanisms: a sentence on each, as on all without it
     pub name: Option<String>,
     /// Print one JSON object instead of a table
     #[arg(long)]
@@ -319,12 +319,12 @@ pub struct Completions {
 pub struct Plot {
     /// Folder of a sweep, or of `run --out` with a series
     pub folder: PathBuf,
-    /// Which metric of a sweep, or number of a series
-    #[arg(long, value_name = "NAME")]
-    pub metric: String,
-    /// The file to write: .svg, .png, .html, or .vl.json (Vega-Lite)
-    #[arg(long, value_name = "FILE")]
-    pub out: PathBuf,
+    /// Which metric of a sweep, or number of a series; without --metric and --out, they are listed
+    #[arg(long, value_name = "NAME", requires = "out")]
+    pub metric: Option<String>,
+    /// The file to write: .svg, .pdf, .png, .html, or .vl.json (Vega-Lite)
+    #[arg(long, value_name = "FILE", requires = "metric")]
+    pub out: Option<PathBuf>,
     /// Axis of the sweep that is horizontal [default: the first numeric one]
     #[arg(long, value_name = "AXIS")]
     pub x: Option<String>,
@@ -334,15 +334,29 @@ pub struct Plot {
     /// Heading [default: the metric]
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
+    /// Title of the horizontal axis [default: the axis, with its unit]
+    #[arg(long, value_name = "TEXT")]
+    pub x_title: Option<String>,
+    /// Title of the vertical axis [default: the metric, with its unit]
+    #[arg(long, value_name = "TEXT")]
+    pub y_title: Option<String>,
+    /// Width between the axes, in pixels, of a panel where there are several [default: 520; panels 280]
+    #[arg(long, value_name = "PIXELS", allow_negative_numbers = true, value_parser = pixels)]
+    pub width: Option<u32>,
+    /// Height between the axes, in pixels, of a panel where there are several [default: 280; panels 200]
+    #[arg(long, value_name = "PIXELS", allow_negative_numbers = true, value_parser = pixels)]
+    pub height: Option<u32>,
 }
 
 #[derive(Args)]
 pub struct Capture {
     /// The capture; - reads standard input
     pub file: PathBuf,
-    /// Only flows with this: an address, a port, ADDRESS:PORT, or tcp, tcpcl, udp, dccp, ltp, udpdtn; several must all hold
-    #[arg(long = "filter", value_name = "WHAT")]
+    #[arg(long = "filter", value_name = "WHAT", help = filter_help())]
     pub filters: Vec<String>,
+    /// Only packets of this interface, by its name or, from 0, its number [default: each flow at the interface of its first packet]
+    #[arg(long, value_name = "INTERFACE")]
+    pub interface: Option<String>,
     /// A UDP port that carries DCCP (RFC 6773); may be given several times [default: 6511]
     #[arg(long = "dccp-port", value_name = "PORT")]
     pub dccp_ports: Vec<u16>,
@@ -366,6 +380,13 @@ pub struct Capture {
     pub html: Option<PathBuf>,
 }
 
+fn filter_help() -> String {
+    let protocols = lightlag_capture::analysis::Filter::protocols();
+    format!(
+        "Only flows with this: an address, a port, ADDRESS:PORT, or one of {protocols}; several must all hold"
+    )
+}
+
 fn key_value(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
     if key.trim().is_empty() {
@@ -380,6 +401,16 @@ fn seed(text: &str) -> Result<u64, String> {
 
 fn whole(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| "it is a whole number from 0 on".to_owned())
+}
+
+/// Sizes of figures: a printed page at 600 dots per inch has fewer.
+const PIXELS_MAX: u32 = 10_000;
+
+fn pixels(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|pixels| (1..=PIXELS_MAX).contains(pixels));
+    number.ok_or_else(|| {
+        format!("`{text}` is not a size in pixels; write a whole number from 1 to {PIXELS_MAX}")
+    })
 }
 
 /// More threads than any machine has cores.

@@ -7,7 +7,10 @@ mod outputs;
 
 use args::{Cli, Verb};
 use clap::FromArgMatches;
+use clap::error::ContextKind::InvalidSubcommand as Unknown;
+use clap::error::ContextValue;
 use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand as MissingSubcommand;
+use lightlag_scenario::suggestion;
 use output::Failure;
 use std::process::ExitCode;
 
@@ -28,7 +31,7 @@ pub fn main() -> ExitCode {
     let cli = match parsed {
         Ok(cli) => cli,
         Err(wrong) if wrong.use_stderr() && wrong.kind() != MissingSubcommand => {
-            eprintln!("lightlag: {}", one_line(&wrong));
+            eprintln!("lightlag: {}", one_line(&wrong, &command()));
             return ExitCode::from(2);
         }
         // Help and version; also where nothing at all was asked.
@@ -71,8 +74,26 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// The command that the words of the command line name, as far as there is one, and what is typed for it.
+fn named(root: &clap::Command, words: impl Iterator<Item = String>) -> (&clap::Command, String) {
+    let (mut command, mut typed) = (root, "lightlag".to_owned());
+    for word in words {
+        let Some(verb) = command.find_subcommand(&word).filter(|verb| !verb.is_hide_set()) else { break };
+        command = verb;
+        typed = format!("{typed} {}", verb.get_name());
+    }
+    (command, typed)
+}
+
 /// What is wrong with the command line, without the usage that clap adds.
-fn one_line(wrong: &clap::Error) -> String {
+fn one_line(wrong: &clap::Error, root: &clap::Command) -> String {
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let (verb, typed) = named(root, words);
+    if let Some(ContextValue::String(given)) = wrong.get(Unknown) {
+        let verbs = verb.get_subcommands().filter(|verb| !verb.is_hide_set());
+        let known: Vec<&str> = verbs.map(clap::Command::get_name).collect();
+        return format!("unknown command `{given}`; {}; see `{typed} --help`", suggestion(given, &known));
+    }
     let text = wrong.to_string();
     let said: Vec<&str> = text
         .lines()
@@ -82,7 +103,7 @@ fn one_line(wrong: &clap::Error) -> String {
         .collect();
     let said = said.join(" ");
     let said = said.strip_prefix("error: ").unwrap_or(&said);
-    value_of_option(said).unwrap_or_else(|| format!("{said}; see `lightlag --help`"))
+    value_of_option(said).unwrap_or_else(|| format!("{said}; see `{typed} --help`"))
 }
 
 /// What is wrong with the value of an option, in the form of all other errors: `--option: what; what is accepted`.

@@ -437,7 +437,7 @@ impl Config {
         let text = String::from_utf8(bytes).map_err(|why| {
             let valid = &why.as_bytes()[..why.utf8_error().valid_up_to()];
             let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count();
-            Error::Input(format!("{}:{line}: a byte that is no UTF-8; settings are text", path.display()))
+            Error::Input(format!("{}:{line}: a byte that is not UTF-8; settings are text", path.display()))
         })?;
         let mut config = Self::parse(&path.display().to_string(), &text)?;
         let folder = path.parent().unwrap_or(Path::new(""));
@@ -506,10 +506,7 @@ impl Config {
             let named = forward.peer.as_ref();
             if let Some(name) = named.filter(|name| self.peer.iter().all(|peer| peer.name != **name)) {
                 let known: Vec<&str> = self.peer.iter().map(|peer| peer.name.as_str()).collect();
-                return Err(format!(
-                    "forward {}: there is no peer {name:?}; there are: {known:?}",
-                    forward.listen
-                ));
+                return Err(format!("forward {}: unknown peer {name:?}; known: {known:?}", forward.listen));
             }
         }
         Ok(())

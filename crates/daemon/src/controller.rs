@@ -135,7 +135,7 @@ mod tests {
         for (wrong, said) in [
             ("\"loss_tolerent\"", "accepted: "),
             ("{ name = \"fixed\", rat = 1 }", "rat"),
-            ("{ name = \"fixed\", rate = \"2 parsec\" }", "no unit of rate"),
+            ("{ name = \"fixed\", rate = \"2 parsec\" }", "not a unit of rate"),
             ("7", "a controller's name"),
         ] {
             let why = read(&format!("controller = {wrong}")).unwrap_err().to_string();

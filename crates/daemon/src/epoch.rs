@@ -59,7 +59,7 @@ impl EpochState {
         let now = u32::try_from(now.saturating_sub(ORIGIN)).unwrap_or(CLOCK_MOST).min(CLOCK_MOST);
         if before >= LAST {
             return Err(Error::Input(format!(
-                "{}: {before} is no number of an epoch; it must be below {LAST}: put 0 into it",
+                "{}: {before} is not an epoch number; it must be below {LAST}: put 0 into it",
                 life.file().display()
             )));
         }
@@ -164,7 +164,7 @@ mod tests {
                 .unwrap();
             EpochState::begin(folder.path()).map(drop).map_err(|why| why.to_string())
         };
-        assert!(pipe("incarnation").unwrap_err().ends_with("incarnation: it is no regular file"));
+        assert!(pipe("incarnation").unwrap_err().ends_with("incarnation: it is not a regular file"));
         for name in ["incarnation.new", "peers.json", "lock"] {
             assert_eq!(pipe(name), Ok(()), "{name}");
         }

@@ -23,7 +23,7 @@ impl PublicKey {
     /// # Errors
     /// What would be right.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text:?} is no public key; `lightlagd keygen` prints one: {KIND}...");
+        let wrong = || format!("{text:?} is not a public key; `lightlagd keygen` prints one: {KIND}...");
         let base64 = text.trim().strip_prefix(KIND).ok_or_else(wrong)?;
         let bytes = Base64Unpadded::decode_vec(base64).map_err(|_| wrong())?;
         let bytes: [u8; 32] = bytes.try_into().map_err(|_| wrong())?;
@@ -76,7 +76,7 @@ impl Identity {
         }
         let text = std::fs::read_to_string(path).map_err(|why| input(why.to_string()))?;
         let signing = SigningKey::from_pkcs8_pem(&text).map_err(|_| {
-            input("it is no Ed25519 key in PEM (PKCS #8), as `lightlagd keygen` makes them".into())
+            input("it is not an Ed25519 key in PEM (PKCS #8), as `lightlagd keygen` makes them".into())
         })?;
         Ok(Self { signing })
     }

@@ -415,7 +415,7 @@ impl Daemon {
         let peers = self.router.peers.borrow();
         let known: Vec<&str> = peers.iter().map(|peer| peer.config.name.as_str()).collect();
         let peer = peers.iter().find(|peer| peer.config.name == name);
-        let peer = peer.ok_or_else(|| format!("there is no peer {name:?}; there are: {known:?}"))?;
+        let peer = peer.ok_or_else(|| format!("unknown peer {name:?}; known: {known:?}"))?;
         peer.choose(choice);
         Ok(())
     }

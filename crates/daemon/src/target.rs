@@ -120,7 +120,8 @@ impl Hosts {
         let Some((address, length)) = text.split_once('/') else {
             return Ok(Self::Named(text.to_ascii_lowercase()));
         };
-        let address: IpAddr = address.parse().map_err(|_| format!("{text:?}: {address:?} is no address"))?;
+        let address: IpAddr =
+            address.parse().map_err(|_| format!("{text:?}: {address:?} is not an address"))?;
         let length = length.parse().ok().filter(|length| *length <= bits(address));
         let length = length.ok_or_else(|| format!("{text:?}: the length must be 0 to {}", bits(address)))?;
         Ok(Self::Network(address, length))

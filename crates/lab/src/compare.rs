@@ -126,14 +126,9 @@ pub enum Error {
         /// What both have.
         known: String,
     },
-    /// The sweep does not vary it.
-    #[error("the sweep does not vary `{axis}`; it varies {known}")]
-    UnknownAxis {
-        /// What was asked for.
-        axis: String,
-        /// What it varies.
-        known: String,
-    },
+    /// The sweep does not vary it, or the name stands for several axes.
+    #[error("{0}")]
+    UnknownAxis(String),
     /// The axis does not have this value.
     #[error("`{axis}` is never `{value}`; it is one of {known}")]
     UnknownValue {
@@ -152,16 +147,15 @@ pub enum Error {
 /// # Errors
 /// The sweep has no such axis, or the axis no such value.
 pub fn by(results: &Results, axis: &str, base: Option<&str>) -> Result<(Results, Results), Error> {
+    let axis = results.axis(axis).map_err(Error::UnknownAxis)?;
+    let axis = axis.as_str();
     let mut known: Vec<&str> = Vec::new();
     for value in results.rows.iter().filter_map(|row| row.value(axis)) {
         if !known.contains(&value) {
             known.push(value);
         }
     }
-    let Some(first) = known.first() else {
-        return Err(Error::UnknownAxis { axis: axis.to_owned(), known: results.value_columns().join(", ") });
-    };
-    let base = base.unwrap_or(first);
+    let base = base.or_else(|| known.first().copied()).unwrap_or_default();
     if !known.contains(&base) {
         let (axis, value) = (axis.to_owned(), base.to_owned());
         return Err(Error::UnknownValue { axis, value, known: known.join(", ") });
@@ -336,7 +330,7 @@ pub fn left_out(compared: &Compared, names: [&str; 2]) -> Vec<String> {
     .into_iter()
     .filter(|row| row.0 > 0)
     .map(|(number, what, of, other)| {
-        let has = if number == 1 { "has no such one" } else { "has none of them" };
+        let has = if number == 1 { "does not have it" } else { "does not have them" };
         format!("left out {} of {of}: {other} {has}", count(number as u64, what))
     })
     .collect()
@@ -480,7 +474,7 @@ mod tests {
         let made = compare(&few, &many, &Asked::Named(vec!["delivery_prob".into()])).unwrap();
         let one = &made.differences[0];
         assert_eq!(one.first, one.second, "the third seed does not count");
-        assert_eq!(left_out(&made, ["A", "B"]), ["left out 1 seed of B: A has no such one"]);
+        assert_eq!(left_out(&made, ["A", "B"]), ["left out 1 seed of B: A does not have it"]);
     }
 
     #[test]

@@ -5,7 +5,8 @@ use crate::report::{Axes, Drawn, Figure, sweep_figure};
 use crate::results::{RESULTS_FILE, Results};
 use crate::series::{self, Point};
 use crate::sweep::MANIFEST_FILE;
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 /// What is drawn, and how.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,6 +19,10 @@ pub struct Wanted<'a> {
     pub series: Option<&'a str>,
     /// Heading; `None`: what is drawn.
     pub title: Option<&'a str>,
+    /// Titles of the horizontal and the vertical axis; `None`: what they show, with its unit.
+    pub axis_titles: [Option<&'a str>; 2],
+    /// Width and height between the axes, of one panel where there are several, in pixels; `None`: the usual ones.
+    pub size: [Option<u32>; 2],
 }
 
 /// Name of the series in a run's folder.
@@ -28,23 +33,63 @@ pub const SERIES_FILE: &str = "series.parquet";
 /// # Errors
 /// One line: what is not there, and what is.
 pub fn plot(folder: &Path, wanted: &Wanted) -> Result<Figure, String> {
-    let series = folder.join(SERIES_FILE);
-    let is_sweep = [RESULTS_FILE, MANIFEST_FILE].iter().any(|name| folder.join(name).exists());
-    let mut made = if !is_sweep && series.exists() {
-        of_series(&series, wanted)?
-    } else if is_sweep {
-        of_results(&Results::read(folder).map_err(|error| error.to_string())?, wanted)?
-    } else {
-        return Err(format!(
-            "{}: it has neither {RESULTS_FILE} nor {SERIES_FILE}; name the folder of a sweep, or of `run --out` of a \
-             scenario with `sample_every`",
-            folder.display()
-        ));
+    let mut made = match source(folder)? {
+        Source::Series(path) => of_series(&path, wanted)?,
+        Source::Sweep(results) => of_results(&results, wanted)?,
     };
     if let Some(title) = wanted.title {
         made.specification["title"] = title.into();
     }
+    figure::restyle(&mut made.specification, wanted.axis_titles, wanted.size);
     Ok(made)
+}
+
+/// What of a folder can be drawn: names of metrics or of a series, a line each, under what it is; and the axes of a sweep.
+///
+/// # Errors
+/// As of [`plot`].
+pub fn contents(folder: &Path) -> Result<String, String> {
+    let list = |head: &str, names: &[String]| {
+        names.iter().fold(format!("{head}\n"), |text, name| format!("{text}  {name}\n"))
+    };
+    match source(folder)? {
+        Source::Series(path) => {
+            Ok(list("numbers of the series (--metric)", &names_of(&series::read(&path)?)))
+        }
+        Source::Sweep(results) => {
+            let axes = list("axes (--x, --series)", &results.value_columns());
+            Ok(axes + "\n" + &list("metrics (--metric)", &results.metric_columns()))
+        }
+    }
+}
+
+/// What is in a folder.
+enum Source {
+    Sweep(Box<Results>),
+    Series(PathBuf),
+}
+
+fn source(folder: &Path) -> Result<Source, String> {
+    let series = folder.join(SERIES_FILE);
+    let is_sweep = [RESULTS_FILE, MANIFEST_FILE].iter().any(|name| folder.join(name).exists());
+    match () {
+        () if is_sweep => {
+            let read = Results::read(folder).map_err(|error| error.to_string())?;
+            Ok(Source::Sweep(Box::new(read)))
+        }
+        () if series.exists() => Ok(Source::Series(series)),
+        () => Err(format!(
+            "{}: it has neither {RESULTS_FILE} nor {SERIES_FILE}; name the folder of a sweep, or of `run --out` of a \
+             scenario with `sample_every`",
+            folder.display()
+        )),
+    }
+}
+
+/// Names of the numbers of a series, each once.
+fn names_of(points: &[Point]) -> Vec<String> {
+    let names: BTreeSet<&str> = points.iter().map(|point| point.name.as_str()).collect();
+    names.into_iter().map(str::to_owned).collect()
 }
 
 fn of_results(results: &Results, wanted: &Wanted) -> Result<Figure, String> {
@@ -70,10 +115,8 @@ fn of_series(path: &Path, wanted: &Wanted) -> Result<Figure, String> {
     let shown: Vec<&Point> =
         points.iter().filter(|point| point.name == name && point.value.is_finite()).collect();
     if shown.is_empty() {
-        let mut known: Vec<&str> = points.iter().map(|point| point.name.as_str()).collect();
-        known.sort_unstable();
-        known.dedup();
-        return Err(format!("--metric: the series has no `{name}`; it has {}", known.join(", ")));
+        let known = names_of(&points).join(", ");
+        return Err(format!("--metric: the series has no `{name}`; it has {known}"));
     }
     let (title, unit) = series::title_of(name);
     let drawn = shown.iter().map(|point| (point.at_s, point.of.as_str(), point.value));

@@ -31,7 +31,7 @@ pub struct PartFile {
 
 impl PartFile {
     /// Empty, and locked: of two programs with one name for it, the second gets an error. What was there under this name
-    /// is truncated, or with `is_new` an error; so is anything that is no file, and a link.
+    /// is truncated, or with `is_new` an error; so is anything that is not a file, and a link.
     ///
     /// # Errors
     /// What the system says; [`io::ErrorKind::ResourceBusy`] if it is locked.
@@ -229,13 +229,13 @@ impl SentFile {
     /// Opens it.
     ///
     /// # Errors
-    /// One line: it is not there, cannot be opened, or is no file; or it has other bytes than its length says, as
+    /// One line: it is not there, cannot be opened, or is not a file; or it has other bytes than its length says, as
     /// those of `/proc` have.
     pub fn open(path: &Path) -> Result<Self, Error> {
         // A pipe must not be opened: that waits for its writer.
         let found = fs::metadata(path).map_err(|why| Self::cannot(path, why))?;
         if !found.is_file() {
-            return Err(Self::cannot(path, "it is no file"));
+            return Err(Self::cannot(path, "it is not a file"));
         }
         let file = File::open(path).map_err(|why| Self::cannot(path, why))?;
         let was = identity(&file.metadata().map_err(|why| Self::cannot(path, why))?);
@@ -324,14 +324,14 @@ pub fn replace(path: &Path, bytes: &[u8], lasts: bool) -> io::Result<()> {
 /// What a small file of a program's own state contains.
 ///
 /// # Errors
-/// What the system says; [`io::ErrorKind::InvalidData`] if it is no regular file or has more than `most` bytes.
+/// What the system says; [`io::ErrorKind::InvalidData`] if it is not a regular file or has more than `most` bytes.
 pub fn read_state(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let invalid = |why: String| Err(io::Error::new(io::ErrorKind::InvalidData, why));
     // A pipe does not block here.
     let file = OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(path)?;
     let found = file.metadata()?;
     if !found.is_file() {
-        return invalid("it is no regular file".to_owned());
+        return invalid("it is not a regular file".to_owned());
     }
     if found.len() > most {
         return invalid(format!("it has {} bytes; at most {most} are expected", found.len()));
@@ -371,7 +371,7 @@ impl Stamp {
     }
 }
 
-/// BLAKE3 of a file, and the file's stamp; `None` if it is no regular file, cannot be read, or changed meanwhile.
+/// BLAKE3 of a file, and the file's stamp; `None` if it is not a regular file, cannot be read, or changed meanwhile.
 pub fn digest_of(path: &Path) -> Option<([u8; 32], Stamp)> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 pub struct Wanted {
     filters: Vec<String>,
     dccp_ports: Vec<u16>,
+    interface: Option<String>,
     pause: String,
     /// Whether to make the report with charts, which takes memory.
     html: bool,
@@ -57,7 +58,13 @@ fn options(wanted: Wanted) -> PyResult<Options> {
         |text: &str, right: String| ScenarioError::new_err(format!("filters: `{text}` is unknown; {right}"));
     let filter = |text: &String| text.parse().map_err(|right| unknown(text, right));
     let filters = wanted.filters.iter().map(filter).collect::<PyResult<_>>()?;
-    let standard = Options { filters, pause_ns: pause.as_nanos(), graphs: wanted.html, ..Options::default() };
+    let standard = Options {
+        filters,
+        interface: wanted.interface,
+        pause_ns: pause.as_nanos(),
+        graphs: wanted.html,
+        ..Options::default()
+    };
     let dccp_ports = wanted.dccp_ports;
     Ok(if dccp_ports.is_empty() { standard } else { Options { dccp_ports, ..standard } })
 }

@@ -122,13 +122,15 @@ pub fn merge(py: Python<'_>, folder: PathBuf) -> PyResult<usize> {
     py.detach(|| lightlag_lab::sweep::merge(&folder)).map(|results| results.missing).map_err(sweep_error)
 }
 
-/// The table of a folder as a Parquet file: the union of what all processes have run.
+/// The table of a folder as a Parquet file: the union of what all processes have run; `any`: also that of a single run, of
+/// `run --out` or `run --json`.
 ///
 /// # Errors
 /// Why it cannot be read.
 #[pyfunction]
-pub fn read_results<'py>(py: Python<'py>, folder: PathBuf) -> PyResult<Bound<'py, PyBytes>> {
-    let bytes = py.detach(|| Results::read(&folder).and_then(|results| results.parquet()));
+pub fn read_results<'py>(py: Python<'py>, path: PathBuf, any: bool) -> PyResult<Bound<'py, PyBytes>> {
+    let read = || if any { Results::read_any(&path) } else { Results::read(&path) };
+    let bytes = py.detach(|| read().and_then(|results| results.parquet()));
     Ok(PyBytes::new(py, &bytes.map_err(results_error)?))
 }
 

@@ -2,8 +2,9 @@
 
 use crate::axes::is_axis;
 use crate::the_one::Layers;
-use crate::tree::{Node, Value};
+use crate::tree::{Key, Node, Value};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 
 /// Keys of the root that no run depends on.
 const BESIDE: [&str; 2] = ["seeds", "limits"];
@@ -24,6 +25,38 @@ pub fn of_settings(layers: &Layers) -> String {
         part(&mut hash, value);
     }
     shown(hash)
+}
+
+/// What the digest of a scenario in TOML is of: values by the paths of their keys.
+pub fn values_of_toml(tree: &Node) -> BTreeMap<String, String> {
+    let mut values = BTreeMap::new();
+    if let Value::Table(entries) = &tree.value {
+        for (key, child) in entries.iter().filter(|(key, _)| !BESIDE.contains(&key.name.as_str())) {
+            collect(key, child, key.name.clone(), &mut values);
+        }
+    }
+    values
+}
+
+fn collect(key: &Key, node: &Node, path: String, values: &mut BTreeMap<String, String>) {
+    match &node.value {
+        _ if is_axis(key, node) => drop(values.insert(path, AXIS.to_owned())),
+        Value::Table(entries) => {
+            for (key, child) in entries {
+                collect(key, child, format!("{path}.{}", key.name), values);
+            }
+        }
+        _ => drop(values.insert(path, node.text())),
+    }
+}
+
+/// In place of the values of an axis.
+const AXIS: &str = "a list of values";
+
+/// The same of The ONE's settings.
+pub fn values_of_settings(layers: &Layers) -> BTreeMap<String, String> {
+    let value = |value: &str| if value.starts_with('[') { AXIS.to_owned() } else { value.to_owned() };
+    layers.iter().map(|(key, setting)| (key.to_owned(), value(&setting.value))).collect()
 }
 
 /// With its length, so that two texts in a row never count as two others.

@@ -1,7 +1,7 @@
 //! What is wrong with an input, where, and what would be right: one line each.
 
 use lightlag_protocols::units::parse::one_line;
-pub use lightlag_protocols::units::parse::{Wrong, quoted};
+pub use lightlag_protocols::units::parse::{Wrong, is_not, quoted};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
@@ -52,6 +52,26 @@ pub struct Error {
     pub right: String,
     /// Further errors, sorted by place.
     pub more: Vec<Error>,
+    /// The key at fault, where its reader names it.
+    pub(crate) fault: Option<Box<Fault>>,
+}
+
+/// A key at fault, by which the rest of a scenario can be read on.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Fault {
+    /// Its path from the root, joined by dots.
+    pub key: String,
+    /// What could stand in its place.
+    pub instead: Option<Instead>,
+}
+
+/// What could stand in place of a key.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Instead {
+    /// A value, as TOML writes it.
+    Value(String),
+    /// The same value under this name.
+    Name(String),
 }
 
 /// More errors than anyone corrects at a time.
@@ -60,7 +80,7 @@ const ERRORS_SHOWN: usize = 20;
 impl fmt::Display for Error {
     /// A line for each error; one that stands for the rest where there are many.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { place, what, right, more } = self;
+        let Self { place, what, right, more, .. } = self;
         write!(f, "{place}: {what}; {right}")?;
         for Self { place, what, right, .. } in more.iter().take(ERRORS_SHOWN - 1) {
             write!(f, "\n{place}: {what}; {right}")?;
@@ -83,7 +103,12 @@ impl Error {
             what: one_line(what.as_ref()),
             right: one_line(right.as_ref()),
             more: Vec::new(),
+            fault: None,
         }
+    }
+    /// The same error, about the key with this path.
+    pub(crate) fn of_key(self, key: impl Into<String>, instead: Option<Instead>) -> Self {
+        Self { fault: Some(Box::new(Fault { key: key.into(), instead })), ..self }
     }
     /// One error that holds all of these, sorted by place, without duplicates; `None` without errors.
     pub fn all(errors: impl IntoIterator<Item = Self>) -> Option<Self> {

@@ -298,17 +298,26 @@ impl ScenarioFile {
     /// ONE's settings one for each run index of the longest `[a; b; c]`.
     ///
     /// # Errors
-    /// All errors that The ONE's settings or the declared keys of a scenario show, with the first of any other kind. A
-    /// mechanism that refuses its router is an error only where it is alone; in a sweep such points are skipped.
+    /// All errors, those of references too, but for those that may follow from others. A mechanism that refuses its router is an error only where it is alone; in a sweep such points are skipped.
     pub fn points(&self) -> Result<Points> {
         match &self.content {
-            Content::Toml { tree, name, folders } => self.toml_points(tree, name, folders).map_err(|first| {
-                // A reader may have other words for the same value.
-                let shown = toml_file::errors(tree, &self.catalogue);
-                let known: Vec<Place> = first.clone().each().map(|error| error.place).collect();
-                let others = shown.into_iter().filter(|error| !known.contains(&error.place));
-                Error::all([first.clone()].into_iter().chain(others)).unwrap_or(first)
-            }),
+            Content::Toml { tree, name, folders } => {
+                let context = Context {
+                    catalogue: &self.catalogue,
+                    folders: folders.clone(),
+                    files: Files::default(),
+                    sources: RefCell::new(BTreeMap::new()),
+                };
+                toml_points(tree, name, &context).map_err(|first| {
+                    // A reader may have other words for the same value.
+                    let mut known: Vec<Error> = first.clone().each().collect();
+                    let places: Vec<Place> = known.iter().map(|error| error.place.clone()).collect();
+                    let declared = toml_file::errors(tree, &self.catalogue);
+                    known.extend(declared.into_iter().filter(|error| !places.contains(&error.place)));
+                    let read = |tree: &Node| toml_points(tree, name, &context).err();
+                    toml_file::all_errors(tree, known, &read).unwrap_or(first)
+                })
+            }
             Content::TheOne(layers) => {
                 let the_one::Read { runs, ignored, mut warnings } =
                     the_one::scenarios(layers, &self.catalogue)?;
@@ -337,6 +346,13 @@ impl ScenarioFile {
             Content::TheOne(layers) => digest::of_settings(layers),
         }
     }
+    /// What the [`digest`](Self::digest) is of: values by the paths of their keys.
+    pub fn common_values(&self) -> BTreeMap<String, String> {
+        match &self.content {
+            Content::Toml { tree, .. } => digest::values_of_toml(tree),
+            Content::TheOne(layers) => digest::values_of_settings(layers),
+        }
+    }
     /// One of the points of The ONE's settings as TOML, in a file in `folder`, with comments: the same run.
     ///
     /// # Errors
@@ -354,25 +370,20 @@ impl ScenarioFile {
         let is_set = |key: &str| layers.get(key).is_some_and(|setting| !setting.value.is_empty());
         Ok(to_toml::to_toml(network, &comments, &to_toml::Origin { is_set: &is_set, folder }))
     }
-    fn toml_points(&self, tree: &Node, name: &str, folders: &[PathBuf]) -> Result<Points> {
-        let context = Context {
-            catalogue: &self.catalogue,
-            folders: folders.to_vec(),
-            files: Files::default(),
-            sources: RefCell::new(BTreeMap::new()),
-        };
-        let choices = axes::expand(tree)?;
-        let mut sweep = toml_file::Sweep::of(choices.len());
-        let read = |choice: Choice| {
-            let tree = tree::substitute(&choice.tree)?;
-            let outcome = toml_file::scenario(&tree, name, &context)?;
-            sweep.add(&tree.place, &outcome, Limits::read(&toml_file::Section::open(&tree, "")?)?)?;
-            Ok((choice.values, outcome))
-        };
-        let points = Points::new(choices.into_iter().map(read).collect::<Result<_>>()?)?;
-        let warnings = toml_file::Section::open(tree, "").map(|root| toml_file::without_effect(&root))?;
-        Ok(Points { warnings, ..points })
-    }
+}
+
+fn toml_points(tree: &Node, name: &str, context: &Context) -> Result<Points> {
+    let choices = axes::expand(tree)?;
+    let mut sweep = toml_file::Sweep::of(choices.len());
+    let read = |choice: Choice| {
+        let tree = tree::substitute(&choice.tree)?;
+        let outcome = toml_file::scenario(&tree, name, context)?;
+        sweep.add(&tree.place, &outcome, Limits::read(&toml_file::Section::open(&tree, "")?)?)?;
+        Ok((choice.values, outcome))
+    };
+    let points = Points::new(choices.into_iter().map(read).collect::<Result<_>>()?)?;
+    let warnings = toml_file::Section::open(tree, "").map(|root| toml_file::without_effect(&root))?;
+    Ok(Points { warnings, ..points })
 }
 
 impl Points {

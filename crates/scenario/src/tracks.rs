@@ -1,6 +1,6 @@
 //! Files of recorded positions, as The ONE reads them.
 
-use super::error::{Error, Place, Result, quoted, short};
+use super::error::{Error, Place, Result, is_not, quoted, short};
 use super::files::utf8;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_worlds::mobility::{Fix, MobilityError, Point, TrackBuilder, at_ticks};
@@ -87,9 +87,7 @@ impl Line<'_> {
     }
     fn number(&self, word: &str) -> Result<f64> {
         let number = word.parse().ok().filter(|n: &f64| n.abs() <= 1e9);
-        number.ok_or_else(|| {
-            self.wrong(format!("{} is no number", quoted(word)), "write a number from -1e9 to 1e9")
-        })
+        number.ok_or_else(|| self.wrong(is_not(word, "a number"), "write a number from -1e9 to 1e9"))
     }
     fn numbers(&self, count: usize, right: &str) -> Result<Vec<f64>> {
         if self.words.len() < count {
@@ -256,7 +254,7 @@ fn id(line: &Line, count: usize) -> Result<usize> {
 fn fix(line: &Line, word: &str, origin_s: f64, corner: Point) -> Result<(f64, Point)> {
     let parts: Vec<&str> = word.split(',').collect();
     let [s, x, y] = parts[..] else {
-        return Err(line.wrong(format!("{} is no position", quoted(word)), PATH));
+        return Err(line.wrong(is_not(word, "a position"), PATH));
     };
     let point = Point::new(line.number(x)? - corner.x, line.number(y)? - corner.y);
     Ok((line.number(s)? - origin_s, point))

@@ -1,6 +1,6 @@
 //! A TOML document as a tree in which everything knows where it stands.
 
-use super::error::{Error, Place, Result, quoted, short, suggestion};
+use super::error::{Error, Place, Result, is_not, quoted, short, suggestion};
 use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -153,9 +153,11 @@ impl Reader {
                     Error::new(&place, format!("{} is too large", quoted(n.as_str())), "use a smaller number")
                 })?)
             }
-            DeValue::Float(n) => Value::Real(n.as_str().parse().map_err(|_| {
-                Error::new(&place, format!("{} is no number", quoted(n.as_str())), "use a number")
-            })?),
+            DeValue::Float(n) => Value::Real(
+                n.as_str()
+                    .parse()
+                    .map_err(|_| Error::new(&place, is_not(n.as_str(), "a number"), "use a number"))?,
+            ),
             DeValue::Boolean(flag) => Value::Flag(*flag),
             DeValue::Datetime(_) => {
                 return place
@@ -214,7 +216,7 @@ fn check_group(root: &Node, keys: &[String], place: &Place) -> Result<()> {
     if key == "count" || known.is_empty() || known.contains(&group.as_str()) {
         return Ok(());
     }
-    place.refuse(format!("there is no group {} of nodes", quoted(group)), suggestion(group, &known))
+    place.refuse(format!("unknown group {} of nodes", quoted(group)), suggestion(group, &known))
 }
 
 /// The table of values that others refer to as `"$name"`.
@@ -265,10 +267,9 @@ fn replaced(node: &Node, parameters: &Entries, depth: usize, count: &mut usize) 
             let found = parameters.iter().find(|entry| entry.0.name == text[1..]);
             let Some((_, value)) = found else {
                 let names: Vec<&str> = parameters.iter().map(|entry| entry.0.name.as_str()).collect();
-                return node.place.refuse(
-                    format!("{} is no parameter", quoted(text)),
-                    format!("[parameters] has: {}", names.join(", ")),
-                );
+                return node
+                    .place
+                    .refuse(is_not(text, "a parameter"), format!("[parameters] has: {}", names.join(", ")));
             };
             if depth > parameters.len() {
                 return node.place.refuse(

@@ -63,7 +63,7 @@ impl Options {
     /// Where the daemon takes SOCKS.
     ///
     /// # Errors
-    /// `EINVAL` where that is no address.
+    /// `EINVAL` where that is not an address.
     pub fn socks(&self) -> io::Result<SocketAddr> {
         let said = said(&self.daemon, "LIGHTLAG_SOCKS", SOCKS);
         let mut found = said.to_socket_addrs().map_err(|_| error::of(Errno::INVAL))?;

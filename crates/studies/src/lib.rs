@@ -32,7 +32,7 @@ pub const STUDIES: [Study; 7] = [
 /// The name is unknown; the message lists all names.
 pub fn find(name: &str) -> Result<Study, String> {
     let found = STUDIES.into_iter().find(|study| study.name == name);
-    found.ok_or_else(|| format!("there is no study `{name}`; there are: {}", names()))
+    found.ok_or_else(|| format!("unknown study `{name}`; known: {}", names()))
 }
 
 /// The names of all, in one line.

@@ -84,8 +84,8 @@ pub struct HalfFigures {
     /// Those that had arrived already, as the receiver says.
     pub retransmitted_needlessly: u64,
     /// Packets that never arrived, as the receiver says: Ack Vectors, reports; without Ack Vectors one for each rise of the
-    /// loss event rate.
-    pub lost_packets: u64,
+    /// loss event rate. None where the protocol does not say so, as TCP.
+    pub lost_packets: Option<u64>,
     /// Packets that were captured later than one sent after them.
     pub out_of_order: u64,
     /// Acknowledgements without payload.
@@ -202,7 +202,7 @@ fn half_figures(half: Half, protocol: Protocol, duration_s: f64) -> HalfFigures 
         retransmitted_fast: counts.again_packets - counts.again_by_timer,
         retransmitted_by_timeout: counts.again_by_timer,
         retransmitted_needlessly: counts.spurious,
-        lost_packets: counts.lost,
+        lost_packets: protocol.reports_losses().then_some(counts.lost),
         out_of_order: counts.late,
         pure_acks: counts.pure_acks,
         duplicate_acks: counts.duplicate_acks,

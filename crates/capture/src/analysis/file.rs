@@ -29,6 +29,14 @@ pub enum Error {
     /// What was made of it cannot be written.
     #[error("was read, but the result cannot be written: {0}")]
     Unwritten(io::Error),
+    /// None of its interfaces is the one that is asked for.
+    #[error("has no interface `{wanted}`; it has {known}")]
+    NoInterface {
+        /// The name or the number.
+        wanted: String,
+        /// Names of those that it has, or their numbers.
+        known: String,
+    },
     /// It is nothing that this file knows.
     #[error("is {0}; expected a capture as pcap or pcapng, which gzip may have compressed")]
     Foreign(&'static str),
@@ -41,6 +49,8 @@ pub struct Record<'a> {
     pub at_ns: i64,
     /// LINKTYPE_ number.
     pub link: u16,
+    /// Number of the interface where it was captured; 0 in files that name none.
+    pub interface: u32,
     /// Bytes that it had on the wire.
     pub length: u32,
     /// Bytes of it that were kept.
@@ -51,6 +61,8 @@ pub struct Record<'a> {
 struct Found {
     at_ns: i64,
     link: u16,
+    interface: u32,
+    is_wanted: bool,
     length: u32,
     /// Bytes kept, and how many bytes of the window follow them.
     kept: usize,
@@ -63,6 +75,7 @@ pub struct CaptureFile<R> {
     format: Format,
     big_endian: bool,
     interfaces: Vec<Interface>,
+    only: Only,
     last_ns: i64,
     /// What is wrong with it so far.
     pub(super) notes: Notes,
@@ -73,8 +86,37 @@ enum Format {
     Pcapng,
 }
 
+/// The interface whose packets are read, where not all are.
+#[derive(Default)]
+struct Only {
+    wanted: Option<String>,
+    /// Names of all interfaces, if one is wanted.
+    known: Vec<String>,
+    is_found: bool,
+}
+
+impl Only {
+    /// Whether packets of an interface are read; without a name it is called by its number.
+    fn takes(&mut self, number: usize, name: Option<&str>) -> bool {
+        let Some(wanted) = &self.wanted else { return true };
+        let number = number.to_string();
+        let is_wanted = *wanted == number || name == Some(wanted);
+        self.is_found |= is_wanted;
+        self.known.push(name.map_or(number, str::to_owned));
+        is_wanted
+    }
+    /// That there is one.
+    fn check(&mut self) -> Result<(), Error> {
+        match self.wanted.take().filter(|_| !self.is_found) {
+            Some(wanted) => Err(Error::NoInterface { wanted, known: self.known.join(", ") }),
+            None => Ok(()),
+        }
+    }
+}
+
 #[derive(Clone, Copy)]
 struct Interface {
+    is_wanted: bool,
     link: u16,
     snap: u32,
     clock: Clock,
@@ -92,8 +134,15 @@ impl<R: Read> CaptureFile<R> {
     /// Reads what stands at its head.
     ///
     /// # Errors
-    /// It is no capture.
+    /// It is not a capture.
     pub fn open(from: R) -> Result<Self, Error> {
+        Self::open_only(from, None)
+    }
+    /// The same, of which only packets of an interface are read: by its name or, from 0, its number.
+    ///
+    /// # Errors
+    /// As [`CaptureFile::open`].
+    pub fn open_only(from: R, interface: Option<&str>) -> Result<Self, Error> {
         let mut window = Window::new(from)?;
         let head = window.peek(24)?;
         let (whole, is_empty) = (head.len() == 24, head.is_empty());
@@ -104,8 +153,15 @@ impl<R: Read> CaptureFile<R> {
             None => return Err(Error::Foreign("too short")),
         };
         let (format, big_endian) = format_of(magic)?;
-        let mut file =
-            Self { window, format, big_endian, interfaces: Vec::new(), last_ns: 0, notes: Notes::default() };
+        let mut file = Self {
+            window,
+            format,
+            big_endian,
+            interfaces: Vec::new(),
+            only: Only { wanted: interface.map(str::to_owned), ..Only::default() },
+            last_ns: 0,
+            notes: Notes::default(),
+        };
         if matches!(file.format, Format::Pcap { .. }) {
             if !whole {
                 return Err(Error::Foreign("cut within its head"));
@@ -118,17 +174,24 @@ impl<R: Read> CaptureFile<R> {
     /// The next packet; none at the end, or where what follows cannot be read.
     ///
     /// # Errors
-    /// The system cannot read on.
+    /// The system cannot read on, or the file has no such interface as is wanted.
     #[inline]
     pub fn next_record(&mut self) -> Result<Option<Record<'_>>, Error> {
-        let found = match self.format {
-            Format::Pcap { nanoseconds } => self.next_of_pcap(nanoseconds)?,
-            Format::Pcapng => self.next_of_pcapng()?,
+        let found = loop {
+            let found = match self.format {
+                Format::Pcap { nanoseconds } => self.next_of_pcap(nanoseconds)?,
+                Format::Pcapng => self.next_of_pcapng()?,
+            };
+            match found {
+                Some(found) if !found.is_wanted => {}
+                other => break other,
+            }
         };
         let Some(found) = found else {
             if std::mem::take(&mut self.window.damaged) {
                 self.notes.count(Note::Compressed);
             }
+            self.only.check()?;
             return Ok(None);
         };
         if found.at_ns < self.last_ns {
@@ -138,7 +201,8 @@ impl<R: Read> CaptureFile<R> {
         let bytes = self.window.behind(found.kept + found.behind);
         let data = &bytes[..found.kept.min(bytes.len())];
         let length = found.length.max(found.kept as u32);
-        Ok(Some(Record { at_ns: found.at_ns, link: found.link, length, data }))
+        let Found { at_ns, link, interface, .. } = found;
+        Ok(Some(Record { at_ns, link, interface, length, data }))
     }
 
     fn read_pcap_head(&mut self) -> Result<(), Error> {
@@ -147,7 +211,8 @@ impl<R: Read> CaptureFile<R> {
         let snap = u32_at(head, 16, big_endian);
         // The upper bits describe frame check sequences.
         let link = u32_at(head, 20, big_endian) as u16;
-        self.interfaces.push(Interface { link, snap, clock: Clock::Decimal(9), offset_s: 0 });
+        let is_wanted = self.only.takes(0, None);
+        self.interfaces.push(Interface { is_wanted, link, snap, clock: Clock::Decimal(9), offset_s: 0 });
         self.window.pass(24);
         Ok(())
     }
@@ -155,7 +220,7 @@ impl<R: Read> CaptureFile<R> {
     #[inline]
     fn next_of_pcap(&mut self, nanoseconds: bool) -> Result<Option<Found>, Error> {
         let big_endian = self.big_endian;
-        let Interface { link, snap, .. } = self.interfaces[0];
+        let Interface { link, snap, is_wanted, .. } = self.interfaces[0];
         let head = self.window.peek(16)?;
         if head.len() < 16 {
             let cut = !head.is_empty();
@@ -179,7 +244,7 @@ impl<R: Read> CaptureFile<R> {
         }
         self.window.pass(whole);
         let at_ns = seconds * NANOSECONDS_PER_S as i64 + fraction;
-        Ok(Some(Found { at_ns, link, length, kept: kept as usize, behind: 0 }))
+        Ok(Some(Found { at_ns, link, interface: 0, is_wanted, length, kept: kept as usize, behind: 0 }))
     }
 
     fn next_of_pcapng(&mut self) -> Result<Option<Found>, Error> {
@@ -233,8 +298,9 @@ impl<R: Read> CaptureFile<R> {
         let body = &whole[8..length - 4];
         let found = if kind == INTERFACE {
             match interface(body, big_endian) {
-                Some(interface) if self.interfaces.len() < INTERFACES_MAX => {
-                    self.interfaces.push(interface);
+                Some((interface, name)) if self.interfaces.len() < INTERFACES_MAX => {
+                    let is_wanted = self.only.takes(self.interfaces.len(), name.as_deref());
+                    self.interfaces.push(Interface { is_wanted, ..interface });
                     Ok(None)
                 }
                 _ => Err(Note::WrongLength),
@@ -281,16 +347,18 @@ fn format_of(magic: [u8; 4]) -> Result<(Format, bool), Error> {
         [0x1f, 0x8b, ..] => return Err(Error::Foreign("compressed by gzip twice (gunzip it first)")),
         [0x28, 0xb5, 0x2f, 0xfd] => return Err(Error::Foreign("compressed by zstd (unzstd it first)")),
         [0xfd, b'7', b'z', b'X'] => return Err(Error::Foreign("compressed by xz (unxz it first)")),
-        _ => return Err(Error::Foreign("no capture")),
+        _ => return Err(Error::Foreign("not a capture")),
     })
 }
 
-/// An Interface Description Block.
-fn interface(body: &[u8], big_endian: bool) -> Option<Interface> {
+/// An Interface Description Block, and its name if it has one.
+fn interface(body: &[u8], big_endian: bool) -> Option<(Interface, Option<String>)> {
     if body.len() < 8 {
         return None;
     }
+    let mut name = None;
     let mut made = Interface {
+        is_wanted: true,
         link: u16_at(body, 0, big_endian),
         snap: u32_at(body, 4, big_endian),
         clock: Clock::Decimal(6),
@@ -302,6 +370,7 @@ fn interface(body: &[u8], big_endian: bool) -> Option<Interface> {
         let Some(value) = options.get(4..4 + length) else { break };
         match (code, value) {
             (0, _) => break,
+            (2, text) => name = Some(String::from_utf8_lossy(text).into_owned()),
             (9, [tick]) if tick & 0x80 == 0 => made.clock = Clock::Decimal(tick.min(&38) & 0x7f),
             (9, [tick]) => made.clock = Clock::Binary(tick & 0x7f),
             (14, [_, _, _, _, _, _, _, _]) => {
@@ -313,7 +382,7 @@ fn interface(body: &[u8], big_endian: bool) -> Option<Interface> {
         }
         options = options.get(4 + length.next_multiple_of(4)..).unwrap_or_default();
     }
-    Some(made)
+    Some((made, name))
 }
 
 /// A block with a packet, and how many bytes of the body come before the packet's.
@@ -347,7 +416,11 @@ fn packet(
     if kept as usize > room {
         return Err(Note::WrongLength);
     }
-    Ok((Found { at_ns, link: interface.link, length, kept: kept as usize, behind: 0 }, before))
+    let Interface { link, is_wanted, .. } = *interface;
+    Ok((
+        Found { at_ns, link, interface: index as u32, is_wanted, length, kept: kept as usize, behind: 0 },
+        before,
+    ))
 }
 
 impl Interface {

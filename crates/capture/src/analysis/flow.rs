@@ -62,6 +62,11 @@ impl Protocol {
     pub fn numbers_packets(self) -> bool {
         matches!(self, Self::Dccp | Self::DccpUdp | Self::Udpdtn | Self::Sctp)
     }
+    /// Whether the receiver reports lost packets, or Interests without Data: of other protocols only what is sent again shows
+    /// losses.
+    pub fn reports_losses(self) -> bool {
+        matches!(self, Self::Dccp | Self::DccpUdp | Self::Ltp | Self::LtpDccp | Self::Udpdtn | Self::Ndn)
+    }
     /// Whether its packets acknowledge data.
     pub fn acknowledges(self) -> bool {
         self.numbers_packets() || matches!(self, Self::Tcp | Self::Tcpcl | Self::Mptcp)
@@ -104,6 +109,10 @@ pub struct Flow {
     pub tcpcl: Option<Box<Tcpcl>>,
     /// By which clock its last packet was captured.
     clock: u64,
+    /// The interface where packets of each direction count.
+    interfaces: [Option<u32>; 2],
+    /// Packets of a direction are captured at a second interface.
+    is_seen_twice: bool,
 }
 
 impl Flow {
@@ -119,7 +128,33 @@ impl Flow {
             Protocol::Udp | Protocol::Quic | Protocol::BpUdp | Protocol::BpDccp => State::Plain,
         };
         let halves = Default::default();
-        Self { ends, protocol, seen_ns: [now.ns; 2], halves, state, tcpcl: None, clock: now.clock }
+        Self {
+            ends,
+            protocol,
+            seen_ns: [now.ns; 2],
+            halves,
+            state,
+            tcpcl: None,
+            clock: now.clock,
+            interfaces: [None; 2],
+            is_seen_twice: false,
+        }
+    }
+    /// Whether a packet counts: each direction counts at the interface of its first packet and, where packets pass two
+    /// interfaces, both directions at that of the flow's first packet.
+    #[inline]
+    pub fn counts_at(&mut self, interface: u32, way: usize) -> bool {
+        match self.interfaces[way] {
+            Some(known) if known == interface => true,
+            None if !self.is_seen_twice || self.interfaces[1 - way] == Some(interface) => {
+                self.interfaces[way] = Some(interface);
+                true
+            }
+            known => {
+                self.is_seen_twice |= known.is_some();
+                false
+            }
+        }
     }
     /// A packet of it is captured now.
     #[inline]

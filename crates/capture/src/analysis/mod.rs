@@ -96,9 +96,9 @@ impl Analysis {
 /// Analyses a capture.
 ///
 /// # Errors
-/// It is no capture, or cannot be read.
+/// It is not a capture, cannot be read, or does not have the interface that is wanted.
 pub fn analyse(from: impl Read, options: Options) -> Result<Analysed, Error> {
-    let mut file = CaptureFile::open(from)?;
+    let mut file = CaptureFile::open_only(from, options.interface.as_deref())?;
     let mut analysis = Analysis::new(options);
     while let Some(record) = file.next_record()? {
         analysis.watch(&record);

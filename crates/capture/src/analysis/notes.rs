@@ -20,7 +20,7 @@ notes! {
     /// What gzip compressed cannot be inflated.
     Compressed: "the compressed file is cut or damaged: what follows the last packet was skipped";
     /// What follows is no record.
-    Damaged: "the file is damaged: what follows the last packet is no record and was skipped";
+    Damaged: "the file is damaged: what follows the last packet is not a record and was skipped";
     /// A record claims a length that no record has.
     RecordTooLong: "a record claims more than 16 MiB: it and what follows were skipped";
     /// A length contradicts another.
@@ -45,6 +45,9 @@ notes! {
     /// Carries none of the transports that are analysed.
     OtherTransport: "packet is of another transport and was skipped",
         "packets are of other transports and were skipped";
+    /// Of a flow that counts at another interface.
+    OtherInterface: "packet was captured at a second interface as well and counts once; --interface chooses one",
+        "packets were captured at a second interface as well and count once; --interface chooses one";
     /// Of flows beyond the most that are kept.
     TooManyFlows: "packet of a flow beyond the most that are kept was skipped",
         "packets of flows beyond the most that are kept were skipped";

@@ -35,6 +35,8 @@ const KEEPALIVE: [u8; 4] = [0; 4];
 pub struct Options {
     /// UDP ports that carry DCCP.
     pub dccp_ports: Vec<u16>,
+    /// Only packets of this interface, by its name or, from 0, its number.
+    pub interface: Option<String>,
     /// Which flows; all of these must hold.
     pub filters: Vec<Filter>,
     /// Shortest pause that is reported, in ns.
@@ -47,6 +49,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             dccp_ports: vec![lightlag_protocols::wire::dccp::UDP_PORT],
+            interface: None,
             filters: Vec::new(),
             pause_ns: 200_000_000,
             graphs: false,
@@ -103,14 +106,20 @@ impl std::str::FromStr for Filter {
             return Ok(Self::Endpoint(Endpoint { address, port: both.port() }));
         }
         let named = Protocol::ALL.iter().copied().find(|known| known.name().eq_ignore_ascii_case(text));
-        let lower = |known: &Protocol| known.name().to_ascii_lowercase();
-        let names = || Protocol::ALL.iter().map(lower).collect::<Vec<_>>().join(", ");
         named.map(Self::Protocol).ok_or_else(|| {
+            let names = Self::protocols();
             format!(
-                "write an address, a port, ADDRESS:PORT, as 10.0.0.1:80 or [fd77::1]:80, or one of {}",
-                names()
+                "write an address, a port, ADDRESS:PORT, as 10.0.0.1:80 or [fd77::1]:80, or one of {names}"
             )
         })
+    }
+}
+
+impl Filter {
+    /// Names of all protocols, as filters take them.
+    pub fn protocols() -> String {
+        let names = Protocol::ALL.iter().map(|known| known.name().to_ascii_lowercase());
+        names.collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -212,6 +221,10 @@ impl Table {
         });
         if let Err(note) = taken {
             self.notes.count(note);
+            if note == Note::OtherInterface {
+                self.packets -= 1;
+                self.bytes -= u64::from(record.length);
+            }
         }
     }
 
@@ -235,7 +248,7 @@ impl Table {
             State::Tcp(tcp) => tcp.is_over(&segment, way),
             _ => false,
         };
-        let Some((flow, way)) = self.flow(ends, protocol, seen.now, over)? else { return Ok(()) };
+        let Some((flow, way)) = self.flow(ends, protocol, seen, over)? else { return Ok(()) };
         count(flow, way, seen);
         if segment.multipath && flow.protocol == Protocol::Tcp {
             flow.protocol = Protocol::Mptcp;
@@ -259,7 +272,7 @@ impl Table {
     }
 
     fn on_sctp(&mut self, seen: Seen<'_>, ends: [Endpoint; 2]) -> Result<(), Note> {
-        let Some((flow, way)) = self.flow(ends, Protocol::Sctp, seen.now, |_, _| false)? else {
+        let Some((flow, way)) = self.flow(ends, Protocol::Sctp, seen, |_, _| false)? else {
             return Ok(());
         };
         count(flow, way, seen);
@@ -277,7 +290,7 @@ impl Table {
         if protocol == Protocol::DccpUdp {
             return self.on_dccp(seen, protocol, payload, length);
         }
-        let Some((flow, way)) = self.flow(ends, protocol, seen.now, |_, _| false)? else { return Ok(()) };
+        let Some((flow, way)) = self.flow(ends, protocol, seen, |_, _| false)? else { return Ok(()) };
         count(flow, way, seen);
         if flow.protocol == Protocol::Udp && opens_quic(payload) {
             flow.protocol = Protocol::Quic;
@@ -326,7 +339,7 @@ impl Table {
             State::Dccp(dccp) => dccp.is_over(&packet),
             _ => false,
         };
-        let Some((flow, way)) = self.flow(ends, protocol, seen.now, over)? else { return Ok(()) };
+        let Some((flow, way)) = self.flow(ends, protocol, seen, over)? else { return Ok(()) };
         count(flow, way, seen);
         let State::Dccp(dccp) = &mut flow.state else { return Ok(()) };
         dccp.on_packet(&mut flow.halves, way, &packet, (packet.data.len() + missing) as u64, seen.now);
@@ -351,7 +364,7 @@ impl Table {
         protocol: Protocol,
         (bytes, length): (&[u8], usize),
     ) -> Result<(), Note> {
-        let Some((flow, way)) = self.flow(ends, protocol, seen.now, |_, _| false)? else {
+        let Some((flow, way)) = self.flow(ends, protocol, seen, |_, _| false)? else {
             return Ok(());
         };
         count(flow, way, seen);
@@ -402,9 +415,10 @@ impl Table {
         &mut self,
         ends: [Endpoint; 2],
         protocol: Protocol,
-        now: &Moment,
+        seen: Seen<'_>,
         over: impl Fn(&Flow, usize) -> bool,
     ) -> Result<Option<(&mut Flow, usize)>, Note> {
+        let (now, interface) = (seen.now, seen.record.interface);
         let [low, high] = if ends[0] <= ends[1] { ends } else { [ends[1], ends[0]] };
         let key = Key { low, high, protocol };
         let known = match self.last {
@@ -413,8 +427,12 @@ impl Table {
         };
         let place = match known {
             Some(Some(place)) => {
-                let flow = &self.flows[place as usize];
-                if over(flow, way(flow, &ends)) { self.begin(key, ends, now)? } else { Some(place) }
+                let flow = &mut self.flows[place as usize];
+                let way = way(flow, &ends);
+                if !flow.counts_at(interface, way) {
+                    return Err(Note::OtherInterface);
+                }
+                if over(flow, way) { self.begin(key, ends, now)? } else { Some(place) }
             }
             Some(None) => None,
             None => self.begin(key, ends, now)?,
@@ -423,6 +441,8 @@ impl Table {
         let Some(place) = place else { return Ok(None) };
         let flow = &mut self.flows[place as usize];
         let way = way(flow, &ends);
+        // Of a flow that has just begun, the interface is that of this packet.
+        flow.counts_at(interface, way);
         Ok(Some((flow, way)))
     }
 

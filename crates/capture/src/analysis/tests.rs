@@ -13,6 +13,7 @@ use proptest::prelude::*;
 use std::io::Write;
 use std::time::Duration;
 
+mod interfaces;
 mod messages;
 mod named;
 mod sent_again;
@@ -266,7 +267,7 @@ fn an_ack_vector_tells_of_losses() {
     let made = said(&dccp_with_a_loss());
     let flow = &made.flows[0];
     assert_eq!((flow.protocol, made.notes.len()), (Protocol::Dccp, 0));
-    assert_eq!((flow.out.data_packets, flow.out.unique_bytes, flow.out.lost_packets), (10, 5000, 1));
+    assert_eq!((flow.out.data_packets, flow.out.unique_bytes, flow.out.lost_packets), (10, 5000, Some(1)));
     assert_eq!((flow.out.losses.events, flow.out.losses.packets), (1, 1));
     let rtt = flow.out.rtt_ms.unwrap();
     // The opening, and two of data.
@@ -305,7 +306,7 @@ fn dccp_in_udp_is_told_as_dccp_over_ip_is() {
 #[test]
 fn dccp_in_udp_becomes_packets_of_ip_with_right_checksums() {
     let mut rewritten = Vec::new();
-    let done = to_dccp(&capture(&dccp_in_udp())[..], &mut rewritten, &[6511]).unwrap();
+    let done = to_dccp(&capture(&dccp_in_udp())[..], &mut rewritten, &[6511], None).unwrap();
     assert_eq!((done.packets, done.unread), (14, 0));
     let mut reader = pcap_file::pcap::PcapReader::new(&rewritten[..]).unwrap();
     while let Some(packet) = reader.next_packet() {
@@ -316,7 +317,7 @@ fn dccp_in_udp_becomes_packets_of_ip_with_right_checksums() {
         Packet::verify(bytes, &Addresses { source, destination }).unwrap();
     }
     let made = analyse(&rewritten[..], Options::default()).unwrap();
-    assert_eq!((made.flows[0].protocol, made.flows[0].out.lost_packets), (Protocol::Dccp, 1));
+    assert_eq!((made.flows[0].protocol, made.flows[0].out.lost_packets), (Protocol::Dccp, Some(1)));
 }
 
 /// The same capture, in which at most `keep` bytes of each packet were kept.
@@ -336,9 +337,9 @@ fn cut(file: &[u8], keep: usize) -> Vec<u8> {
 fn dccp_that_was_cut_keeps_its_length() {
     let cut = cut(&capture(&dccp_in_udp()), 20 + 8 + 40);
     let mut rewritten = Vec::new();
-    assert_eq!(to_dccp(&cut[..], &mut rewritten, &[6511]).unwrap().packets, 14);
+    assert_eq!(to_dccp(&cut[..], &mut rewritten, &[6511], None).unwrap().packets, 14);
     let made = analyse(&rewritten[..], Options::default()).unwrap();
-    assert_eq!((made.flows[0].out.unique_bytes, made.flows[0].out.lost_packets), (5000, 1));
+    assert_eq!((made.flows[0].out.unique_bytes, made.flows[0].out.lost_packets), (5000, Some(1)));
 }
 
 #[test]
@@ -398,7 +399,7 @@ fn ltp_with_a_loss(carry: impl Fn(bool, &[u8]) -> Vec<u8>) -> Packets {
 fn check_ltp(flow: &FlowFigures) {
     let out = &flow.out;
     assert_eq!((out.data_packets, out.unique_bytes), (4, 3000));
-    assert_eq!((out.retransmitted_packets, out.retransmitted_bytes, out.lost_packets), (1, 1000, 1));
+    assert_eq!((out.retransmitted_packets, out.retransmitted_bytes, out.lost_packets), (1, 1000, Some(1)));
     let rtt = out.rtt_ms.unwrap();
     assert_eq!((rtt.samples, rtt.avg), (1, 100.0));
     let outstanding = out.outstanding.unwrap();
@@ -455,7 +456,7 @@ fn a_refused_acknowledgement_is_the_cause_of_a_pause() {
 #[test]
 fn dccp_as_tcp_has_the_same_packets_bytes_and_blocks() {
     let mut rewritten = Vec::new();
-    let done = to_tcp(&capture(&dccp_with_a_loss())[..], &mut rewritten, &[]).unwrap();
+    let done = to_tcp(&capture(&dccp_with_a_loss())[..], &mut rewritten, &[], None).unwrap();
     assert_eq!((done.packets, done.unread), (14, 0));
     let made = analyse(&rewritten[..], Options::default()).unwrap();
     let flow = &made.flows[0];
@@ -476,7 +477,7 @@ fn only_the_first_closing_packet_of_a_side_is_a_fin() {
     let reset = Body::Reset { ack: Sequence::new(7), code, details: [0; 3] };
     packets.push((450 * MS, dccp(false, 10, reset, None, 0)));
     let mut rewritten = Vec::new();
-    to_tcp(&capture(&packets)[..], &mut rewritten, &[]).unwrap();
+    to_tcp(&capture(&packets)[..], &mut rewritten, &[], None).unwrap();
     let mut reader = pcap_file::pcap::PcapReader::new(&rewritten[..]).unwrap();
     let mut headers = Vec::new();
     while let Some(packet) = reader.next_packet() {
@@ -516,8 +517,8 @@ fn what_is_no_capture_is_refused_in_one_line() {
         (&b""[..], "is empty"),
         (b"\x1f\x8b\x08\0 and more", "damaged within its compressed head"),
         (&gzip(&gzip(b"hello, world")), "gunzip it first"),
-        (&gzip(b"hello, world, this is text"), "no capture"),
-        (b"hello, world, this is text", "no capture"),
+        (&gzip(b"hello, world, this is text"), "not a capture"),
+        (b"hello, world, this is text", "not a capture"),
         (b"\xd4\xc3\xb2\xa1\x02\0", "cut within its head"),
     ] {
         let line = analyse(bytes, Options::default()).unwrap_err().to_string();
@@ -545,7 +546,7 @@ fn a_compressed_capture_is_read_up_to_where_it_is_cut() {
     assert!(cut.notes.iter().any(|note| note.starts_with("the compressed file is cut")), "{:?}", cut.notes);
     let mut rewritten = Vec::new();
     let dccp = gzip(&capture(&dccp_with_a_loss()));
-    assert_eq!(to_tcp(&dccp[..], &mut rewritten, &[]).unwrap().packets, 14);
+    assert_eq!(to_tcp(&dccp[..], &mut rewritten, &[], None).unwrap().packets, 14);
 }
 
 /// Zeros without end, compressed: a megabyte of them takes a kilobyte.
@@ -637,8 +638,8 @@ proptest! {
         if let Ok(made) = analyse(&file[..], Options { graphs: true, ..Options::default() }) {
             // A record is its header of 16 bytes at least: a damaged length lets zeros be read as empty records.
             prop_assert!(made.packets <= file.len() as u64 / 16);
-            let _ = to_tcp(&file[..], Vec::new(), &[6511]);
-            let _ = to_dccp(&file[..], Vec::new(), &[6511]);
+            let _ = to_tcp(&file[..], Vec::new(), &[6511], None);
+            let _ = to_dccp(&file[..], Vec::new(), &[6511], None);
         }
     }
 }
@@ -668,7 +669,7 @@ fn the_losses_and_pauses_of_ccid3_in_linux_are_told() {
     let options = Options { pause_ns: 50 * MS, ..Options::default() };
     let out = &analyse(&file[..], options).unwrap().flows[0].out;
     assert_eq!((out.data_packets, out.pauses.count, out.losses.events), (935, 104, 22));
-    assert_eq!((out.lost_packets, out.losses.packets), (23, 23));
+    assert_eq!((out.lost_packets, out.losses.packets), (Some(23), 23));
     assert!((out.goodput_bit_per_s / 8.0 - 39_900.0).abs() < 50.0, "{}", out.goodput_bit_per_s);
     assert!(out.losses.list.iter().all(|loss| loss.found == Found::LossEventRate));
 }

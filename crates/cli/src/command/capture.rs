@@ -25,10 +25,14 @@ pub fn capture(options: &Capture) -> Done {
         write_file(path, report(&analysed, &name(&options.file)).html())?;
     }
     if let Some(path) = &options.to_tcp {
-        rewrite(options, path, |from, to, ports| to_tcp(from, to, ports))?;
+        rewrite(options, path, |from, to, wanted| {
+            to_tcp(from, to, &wanted.dccp_ports, wanted.interface.as_deref())
+        })?;
     }
     if let Some(path) = &options.to_dccp {
-        rewrite(options, path, |from, to, ports| to_dccp(from, to, ports))?;
+        rewrite(options, path, |from, to, wanted| {
+            to_dccp(from, to, &wanted.dccp_ports, wanted.interface.as_deref())
+        })?;
     }
     if options.json {
         return print(&format!("{}\n", serde_json::to_string(&analysed)?));
@@ -58,11 +62,11 @@ fn is_stdin(path: &Path) -> bool {
 fn rewrite(
     options: &Capture,
     path: &Path,
-    write: impl FnOnce(File, &mut BufWriter<File>, &[u16]) -> Result<Rewritten, Error>,
+    write: impl FnOnce(File, &mut BufWriter<File>, &Options) -> Result<Rewritten, Error>,
 ) -> Done {
     let from = open(&options.file)?;
     let mut to = BufWriter::new(create_file(path)?);
-    let done = write(from, &mut to, &wanted(options)?.dccp_ports)
+    let done = write(from, &mut to, &wanted(options)?)
         .map_err(|error| Failure::Input(format!("{} {error}", options.file.display())))?;
     to.flush().map_err(|why| cannot_write(path, &why))?;
     let unread = match done.unread {
@@ -81,6 +85,7 @@ fn open(path: &Path) -> Result<File, Failure> {
 fn wanted(options: &Capture) -> Result<Options, Failure> {
     let filters = options.filters.iter().map(|text| filter(text)).collect::<Result<_, _>>()?;
     let mut wanted = Options {
+        interface: options.interface.clone(),
         filters,
         pause_ns: options.pause.as_nanos(),
         graphs: options.html.is_some(),

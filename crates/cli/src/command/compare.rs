@@ -37,7 +37,8 @@ impl Compare {
     fn heads(&self, first: &Results) -> [String; 2] {
         match (&self.by, &self.second) {
             (Some(axis), _) => {
-                let base = first.rows.iter().find_map(|row| row.value(axis)).map(str::to_owned);
+                let axis = first.axis(axis).unwrap_or_else(|_| axis.clone());
+                let base = first.rows.iter().find_map(|row| row.value(&axis)).map(str::to_owned);
                 let base = self.to.clone().or(base).unwrap_or_default();
                 [format!("{axis}={base}"), "the other".to_owned()]
             }

@@ -11,21 +11,31 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 pub fn list(options: &List) -> Done {
-    let wanted = |name: &str| options.name.as_ref().is_none_or(|part| name.contains(part.as_str()));
     let routers: Vec<Row> = routers::TABLE.iter().map(|entry| row("router", entry)).collect();
     let mechanisms: Vec<Row> = mechanisms::TABLE.iter().map(|entry| row("mechanism", entry)).collect();
     let controllers = controllers::TABLE.iter().map(controller);
     let all = routers.into_iter().chain(mechanisms).chain(controllers);
     let all = all.chain([&QUEUES, &LOSSES, &MOBILITY].into_iter().flat_map(models));
-    let rows: Vec<Row> = all.filter(|row| wanted(row.name)).collect();
+    let all: Vec<Row> = all.collect();
+    let asked = options.name.as_deref().unwrap_or_default();
+    let is_of_kind = |row: &&Row| is_kind(asked, row.kind);
+    let of_kind = all.iter().any(|row| is_of_kind(&row));
+    let wanted = |row: &Row| if of_kind { is_of_kind(&row) } else { row.name.contains(asked) };
+    let kinds: Vec<String> = all
+        .chunk_by(|one, next| one.kind == next.kind)
+        .map(|rows| plural(rows[0].kind).to_lowercase())
+        .collect();
+    let rows: Vec<Row> = all.into_iter().filter(wanted).collect();
     if rows.is_empty() {
-        let part = options.name.as_deref().unwrap_or_default();
-        return Err(format!("no algorithm has `{part}` in its name; `lightlag list` shows all").into());
+        let kinds = kinds.join(", ");
+        return Err(
+            format!("no algorithm has `{asked}` in its name; name one, or one of the kinds {kinds}").into()
+        );
     }
     if options.json {
         let all: Vec<_> = rows.iter().map(Row::json).collect();
         print(&(serde_json::to_string_pretty(&all)? + "\n"))?;
-    } else if options.name.is_none() {
+    } else if options.name.is_none() || of_kind {
         print(&overview(&rows, terminal_width()))?;
     } else {
         print(&rows.iter().map(Row::text).collect::<Vec<_>>().join("\n"))?;
@@ -58,11 +68,22 @@ fn overview(rows: &[Row], terminal: Option<usize>) -> String {
     text + "Parameters and papers: lightlag list NAME\n"
 }
 
+/// Whether a word stands for a kind: its name or its plural, of `mobility models` also without `models`.
+fn is_kind(asked: &str, kind: &str) -> bool {
+    let asked = asked.to_lowercase().replace(['-', '_'], " ");
+    let short = kind.split(' ').next().unwrap_or_default();
+    [kind, short].into_iter().any(|word| asked == word || asked == plural(word).to_lowercase())
+}
+
 /// The kind as a heading.
 fn plural(kind: &str) -> String {
     let (first, rest) = kind.split_at(1);
     let name = format!("{}{rest}", first.to_uppercase());
-    name.strip_suffix('y').map_or_else(|| format!("{name}s"), |stem| format!("{stem}ies"))
+    match name.strip_suffix('y') {
+        Some(stem) => format!("{stem}ies"),
+        None if name.ends_with('s') => format!("{name}es"),
+        None => format!("{name}s"),
+    }
 }
 
 /// `lightlag schema`.

@@ -78,7 +78,7 @@ fn write(path: &Path, text: &str, force: bool) -> Done {
     let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|why| match why.kind() {
         ErrorKind::AlreadyExists => Failure::Input(format!(
-            "{}: there is such a file; name another one, or replace it with --force",
+            "{}: the file exists; name another one, or replace it with --force",
             path.display()
         )),
         _ => cannot_write(path, &why),

@@ -2,7 +2,7 @@
 
 use crate::args::Plot;
 use crate::output::{Done, Failure, make_folder_of, print, write_file};
-use lightlag_lab::plot::{Wanted, plot as draw};
+use lightlag_lab::plot::{Wanted, contents, plot as draw};
 use lightlag_lab::report::{Figure, chart};
 use std::io::Write;
 use std::path::Path;
@@ -17,6 +17,8 @@ except ImportError:
 text, out = sys.stdin.read(), sys.argv[1]
 if out.lower().endswith('.svg'):
     open(out, 'w', encoding='utf-8').write(vl_convert.vegalite_to_svg(text))
+elif out.lower().endswith('.pdf'):
+    open(out, 'wb').write(vl_convert.vegalite_to_pdf(text))
 else:
     open(out, 'wb').write(vl_convert.vegalite_to_png(text, scale=3))
 ";
@@ -24,22 +26,28 @@ else:
 /// Exit code of [`PROGRAM`] where the library is not there.
 const NO_LIBRARY: i32 = 3;
 
+/// Endings of figures, as files can have them.
+const ENDINGS: [&str; 5] = [".svg", ".pdf", ".png", ".html", ".vl.json"];
+
 pub fn plot(options: &Plot) -> Done {
-    let out = &options.out;
+    let (Some(metric), Some(out)) = (&options.metric, &options.out) else {
+        return print(&contents(&options.folder)?);
+    };
     let name = out.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let ends = |ending: &str| name.ends_with(ending);
-    if ![".svg", ".png", ".html", ".vl.json"].into_iter().any(ends) {
-        let right = "name a file that ends in .svg, .png, .html or .vl.json";
-        return Err(Failure::Input(format!(
-            "--out: {}: a figure has no such ending; {right}",
-            out.display()
-        )));
+    if !ENDINGS.into_iter().any(ends) {
+        let known = ENDINGS.join(", ");
+        let line =
+            format!("--out: {}: unknown format; name a file that ends in one of {known}", out.display());
+        return Err(Failure::Input(line));
     }
     let wanted = Wanted {
-        metric: &options.metric,
+        metric,
         x: options.x.as_deref(),
         series: options.series.as_deref(),
         title: options.title.as_deref(),
+        axis_titles: [options.x_title.as_deref(), options.y_title.as_deref()],
+        size: [options.width, options.height],
     };
     let figure = draw(&options.folder, &wanted)?;
     if ends(".html") {
@@ -56,8 +64,7 @@ pub fn plot(options: &Plot) -> Done {
 fn picture(figure: &Figure, out: &Path) -> Done {
     make_folder_of(out)?;
     let failed = |what: String| {
-        let right =
-            "`pip install vl-convert-python` installs what draws .svg and .png, or write .html or .vl.json";
+        let right = "`pip install vl-convert-python` installs what draws .svg, .pdf and .png, or write .html or .vl.json";
         Failure::Input(format!("--out: {}: {what}; {right}", out.display()))
     };
     let mut python = Command::new("python3");

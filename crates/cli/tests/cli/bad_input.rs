@@ -152,7 +152,7 @@ fn absurd_quantities_are_refused() {
         &[
             ("\"10 min\"", "\"-10 min\"", "s.toml:2: `duration`: `-10 min` is negative"),
             ("\"10 min\"", "\"1e30 d\"", "s.toml:2: "),
-            ("\"10 min\"", "\"10 parsec\"", "is no unit of time; units: "),
+            ("\"10 min\"", "\"10 parsec\"", "is not a unit of time; units: "),
             ("\"500 kB\"", "\"0 B\"", "s.toml:6: the buffer holds nothing"),
             ("\"500 kB\"", "\"-5 kB\"", "is negative"),
             ("\"500 kB\"", "500", "`500` has no unit"),
@@ -167,8 +167,8 @@ fn absurd_quantities_are_refused() {
             ("0.5..1.5", "0..0", "might never arrive"),
             ("1..30 s", "0..0 s", "messages would be created without end"),
             ("1..30 s", "1e-9..1e-9 s", "more than 5000000 messages"),
-            ("300 m x 300 m", "0 m x 0 m", "is no area"),
-            ("lifetime = \"10 min\"", "lifetime = \"0 s\"", "no time at all"),
+            ("300 m x 300 m", "0 m x 0 m", "is not an area"),
+            ("lifetime = \"10 min\"", "lifetime = \"0 s\"", "`0 s` is zero"),
             ("[1, 2]", "[1, 1]", "s.toml:3: seed 1 comes twice"),
             ("[1, 2]", "[-1]", "a seed is a whole number"),
             ("[1, 2]", "[]", "the list of seeds is empty"),
@@ -259,20 +259,20 @@ fn contacts_that_cannot_be_are_refused() {
         ("table", "60,0,a,b,1,1000", "ends before it starts"),
         ("table", "0,0,a,b,1,1000", "ends as it starts"),
         ("table", "0,60,a,b,1,1000\n30,90,b,a,1,1000", "must not overlap"),
-        ("table", "0,60,a,z,1,1000", "there is no node `z`"),
+        ("table", "0,60,a,z,1,1000", "unknown node `z`"),
         ("table", "0,60,a,a,1,1000", "meets itself"),
-        ("table", "0,60,a,b,-1,1000", "is no time"),
-        ("table", "0,60,a,b,1,0", "is no rate"),
-        ("table", "0,nan,a,b,1,1000", "is no time"),
+        ("table", "0,60,a,b,-1,1000", "is not a time"),
+        ("table", "0,60,a,b,1,0", "is not a rate"),
+        ("table", "0,nan,a,b,1,1000", "is not a time"),
         ("table", "0,60,a", "has 3 values"),
         ("ion", "a contact +60 +0 1 2 1000\na range +0 +60 1 2 1", "ends before it starts"),
-        ("ion", "a contact +0 +60 1 9 1000", "there is no node `9`"),
+        ("ion", "a contact +0 +60 1 9 1000", "unknown node `9`"),
         ("ion", "a contact +0 +60 1 2 1000", "no range says"),
         ("ion", "a contact +0", "cut short"),
-        ("the_one", "0 CONN 0 7 up", "there is no node `7`"),
+        ("the_one", "0 CONN 0 7 up", "unknown node `7`"),
         ("the_one", "9 CONN 0 1 up\n5 CONN 0 1 down", "earlier than the one before"),
         ("intervals", "1 2 60 0", "ends before it starts"),
-        ("intervals", "1 9 0 60", "there is no node `9`"),
+        ("intervals", "1 9 0 60", "unknown node `9`"),
         ("intervals", "1 2 0", "contacts.txt:1: "),
     ] {
         let text = if kind == "table" { format!("{header}{text}\n") } else { format!("{text}\n") };
@@ -347,8 +347,8 @@ fn a_trace_that_cannot_be_written_is_refused_before_the_run() {
     place.write("s.toml", WALKERS.replacen("10 min", "100 d", 1)).write("file", "mine");
     std::fs::create_dir(place.path("taken.jsonl")).expect("the folder can be written");
     for (trace, words) in [
-        ("trace.csv", "trace.csv: a trace has no such ending; name it like trace.parquet, or trace.jsonl"),
-        ("trace", "no such ending"),
+        ("trace.csv", "trace.csv: unknown format of a trace; name it like trace.parquet, or trace.jsonl"),
+        ("trace", "unknown format of a trace"),
         ("file/trace.jsonl", "file/trace.jsonl: "),
         ("taken.jsonl", "taken.jsonl: "),
     ] {
@@ -382,7 +382,7 @@ fn a_full_disk_behind_standard_output_is_no_success() {
 fn help_names_every_study() {
     let place = Place::new();
     let known = place.refused(&["study", "nothing"]);
-    let (_, names) = known.split_once("there are: ").expect("they are named");
+    let (_, names) = known.split_once("known: ").expect("they are named");
     assert!(names.contains("dccp"), "{names}");
     assert!(place.good(&["study", "--help"]).contains(&format!("One of {names}")));
 }
@@ -392,13 +392,13 @@ fn what_is_wrong_on_the_command_line_is_told_in_one_line() {
     let place = Place::new();
     place.write("s.toml", WALKERS);
     for (words, output) in [
-        (&["fly"][..], "unrecognized subcommand 'fly'"),
+        (&["fly"][..], "unknown command `fly`; known: new, validate, "),
         (&["run"], "not provided: <FILE>..."),
         (&["run", "s.toml", "--sed", "1"], "--sed"),
         (&["run", "s.toml", "--seed", "-1"], "'-1' for '--seed <SEED>': a seed is a whole number from 0 to"),
         (&["run", "s.toml", "--point", "-1"], "it is a whole number from 0 on"),
         (&["sweep", "s.toml", "--threads", "-1"], "it is a whole number from 0 (one per core) to 1024"),
-        (&["sweep", "s.toml", "--seeds", "-1"], "--seeds: `-1` is no seed"),
+        (&["sweep", "s.toml", "--seeds", "-1"], "--seeds: `-1` is not a seed"),
         (&["run", "s.toml", "--seed", "one"], "'one'"),
         (&["run", "s.toml", "--point", "7"], "--point 7: the scenario has points 0 to 0"),
         (&["run", "s.toml", "--set", "buffer"], "expected KEY=VALUE"),
@@ -406,15 +406,12 @@ fn what_is_wrong_on_the_command_line_is_told_in_one_line() {
         (&["run", "s.toml", "--set", "buffer=big"], "--set buffer: "),
         (&["bound"], "not provided: <FILE>..."),
         (&["bound", "missing.toml"], "cannot read `missing.toml`"),
-        (&["bound", "s.toml", "--seeds", "none"], "--seeds: `none` is no seed"),
+        (&["bound", "s.toml", "--seeds", "none"], "--seeds: `none` is not a seed"),
         (&["bound", "s.toml", "--set", "bufer=1"], "--set bufer: unknown key `bufer`"),
         (&["sweep", "s.toml", "--seeds", "1,1"], "--seeds: seed 1 comes twice"),
         (&["sweep", "s.toml", "--seeds", "5..1"], "--seeds: `5..1` spans no seeds"),
-        (&["study", "nothing"], "there are: adaptive, arc, dccp, dcp, dtn-congestion, universal, traces"),
-        (
-            &["report", "missing"],
-            "cannot read missing/results.parquet: there is no such file; name the folder of a",
-        ),
+        (&["study", "nothing"], "known: adaptive, arc, dccp, dcp, dtn-congestion, universal, traces"),
+        (&["report", "missing"], "cannot read missing/results.parquet: no such file; name the folder of a"),
         (&["compare", "missing", "s.toml"], "cannot read missing"),
     ] {
         let line = place.refused(words);
@@ -523,7 +520,7 @@ fn names_that_lead_out_of_the_folder_of_results_are_refused() {
     }
     for name in ["../x", "..", "a/b"] {
         let line = place.refused(&["run", "s.txt", "--set", &format!("Scenario.name={name}")]);
-        assert!(line.starts_with("--set Scenario.name: `Scenario.name` is no name"), "{name}: {line}");
+        assert!(line.starts_with("--set Scenario.name: `Scenario.name` is not a name"), "{name}: {line}");
     }
     for output in ["../x.txt", "/tmp/x.txt", "."] {
         let line = place.refused(&["run", "s.txt", "--set", &format!("MessageStatsReport.output={output}")]);

@@ -64,6 +64,6 @@ fn other_worlds_have_no_such_bound() {
     for (file, world) in [("arc_link.toml", "packets"), ("dcp_single.toml", "names")] {
         let path = repository("scenarios/papers").join(file);
         let line = place.refused(&["bound", path.to_str().expect("a plain path")]);
-        assert!(line.contains(&format!("a scenario of {world} has no such bound")), "{line}");
+        assert!(line.contains(&format!("no bound is defined for a scenario of {world}")), "{line}");
     }
 }

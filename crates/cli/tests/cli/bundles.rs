@@ -159,7 +159,7 @@ fn engines_services_colours_and_aggregation_are_as_asked() {
     assert!(output.contains("\"service\":64"), "{output}");
     assert!(output.contains("\"acknowledged\":false"), "green data have no acknowledgements: {}", output);
     assert!(eventually(|| kept(&place, &noise(5000))));
-    // Data that is no bundle cannot be delimited in an aggregated block.
+    // Data that is not a bundle cannot be delimited in an aggregated block.
     let line = place.refused(&words("ltp-udp", &["c"], &at, &["--aggregate", "10 kB"]));
     assert!(line.contains("not a bundle of version 7"), "{line}");
     let line = place.refused(&words("ltp-udp", &["c"], &at, &["--aggregate", "10 kB", "--engine", "5"]));
@@ -246,7 +246,7 @@ fn what_does_not_fit_or_is_too_large_is_told_in_one_line() {
         (&["small", "--over", "udp", "--rate", "0 bit/s"], "carries nothing"),
         (&["small", "--over", "udp", "--engine", "5"], "--engine is not supported with --over udp"),
         (&["small", "--over", "tcp", "--light", "5 s"], "--light is not supported with --over tcp"),
-        (&["small", "--over", "tcp", "--node", "mars"], "no endpoint"),
+        (&["small", "--over", "tcp", "--node", "mars"], "is not an endpoint"),
         (&["small", "--over", "ltp-udp", "--raw"], "--raw is not supported with --over ltp-udp"),
         (&["small", "--over", "ltp-udp", "--packet-size", "30 B"], "--packet-size"),
         (&["small", "--over", "ltp-udp", "--controller", "ccid3"], "works with dccp only"),

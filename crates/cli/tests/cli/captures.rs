@@ -172,9 +172,9 @@ fn every_output_makes_the_folder_it_is_to_be_in() {
 #[test]
 fn what_cannot_be_read_is_refused_in_one_line() {
     let place = Place::new();
-    place.write("text.pcap", "this is no capture at all").write("a.pcap", capture());
+    place.write("text.pcap", "this is not a capture at all").write("a.pcap", capture());
     for (words, what) in [
-        (&["capture", "text.pcap"][..], "text.pcap is no capture"),
+        (&["capture", "text.pcap"][..], "text.pcap is not a capture"),
         (&["capture", "missing.pcap"], "missing.pcap cannot be read"),
         (&["capture", "a.pcap", "--filter", "tpc"], "write an address, a port, ADDRESS:PORT, as"),
         (&["capture", "a.pcap", "--pause", "0 s"], "--pause"),
@@ -183,4 +183,62 @@ fn what_cannot_be_read_is_refused_in_one_line() {
         let line = place.refused(words);
         assert!(line.contains(what), "{line}");
     }
+}
+
+/// What both devices of an emulated link capture of a segment: pcapng, an interface each.
+fn emulated() -> Vec<u8> {
+    let mut file = Vec::new();
+    let mut writer =
+        lightlag_capture::Packets::new(&mut file, "test", &["near", "far"]).expect("it is written");
+    let packet = &capture()[40..];
+    for (at_ns, interface) in [(1_000_000_000, 0), (1_500_000_000, 1)] {
+        writer.write(at_ns, interface, interface == 0, packet).expect("it is written");
+    }
+    writer.finish().expect("it is written");
+    file
+}
+
+#[test]
+fn a_packet_that_passes_both_devices_of_an_emulated_link_counts_once() {
+    let place = Place::new();
+    place.write("a.pcapng", emulated());
+    let done = place.run(&["capture", "a.pcapng"]);
+    let table = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert!(table.starts_with("1 packet, 40 bytes, "), "{table}");
+    let note = "1 packet was captured at a second interface as well and counts once; --interface chooses one";
+    assert!(String::from_utf8_lossy(&done.stderr).contains(note));
+    let of = |interface: &str| -> serde_json::Value {
+        let json = place.good(&["capture", "a.pcapng", "--interface", interface, "--json"]);
+        serde_json::from_str(&json).expect("it is JSON")
+    };
+    let (near, far) = (of("near"), of("1"));
+    assert_eq!((&near["packets"], &far["packets"]), (&1.into(), &1.into()));
+    assert_ne!(near["began_s"], far["began_s"]);
+    let line = place.refused(&["capture", "a.pcapng", "--interface", "middle"]);
+    assert_eq!(line, "a.pcapng has no interface `middle`; it has near, far");
+}
+
+#[test]
+fn losses_that_a_protocol_does_not_report_are_unknown() {
+    let place = Place::new();
+    place.write("a.pcap", capture());
+    let table = place.good(&["capture", "a.pcap"]);
+    let head = table.lines().find(|line| line.contains("speaks")).expect("a head");
+    let row = table.lines().find(|line| line.contains("#1")).expect("a row");
+    let at = head.find("lost").expect("a column");
+    assert_eq!(row.chars().nth(at + 3), Some('–'), "{table}");
+    let json = place.good(&["capture", "a.pcap", "--json"]);
+    let output: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    assert_eq!(output["flows"][0]["out"]["lost_packets"], serde_json::Value::Null);
+}
+
+#[test]
+fn the_help_names_every_protocol_that_a_filter_takes() {
+    let place = Place::new();
+    place.write("a.pcap", capture());
+    let help = place.good(&["capture", "--help"]).split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = place.refused(&["capture", "a.pcap", "--filter", "tpc"]);
+    let names = line.split("or one of ").nth(1).expect("names").to_owned();
+    assert!(names.split(", ").count() >= 13, "{names}");
+    assert!(help.contains(&names), "{names}\n{help}");
 }

@@ -311,17 +311,17 @@ fn what_cannot_be_emulated_is_refused_in_one_line() {
         (&["lossy.toml", "--far", "true"], "what is the link between?"),
         (&["none.toml", "--", "true"], "none.toml"),
         (&["lossy.toml", "--mtu", "10 B", "--", "true"], "--mtu: 10 B is not an MTU"),
-        (&["lossy.toml", "--table", "seconds.txt", "--", "true"], "--table: seconds.txt is no table"),
+        (&["lossy.toml", "--table", "seconds.txt", "--", "true"], "--table: seconds.txt is not a table"),
         (&["lossy.toml", "--listen", "0", "--", "true"], "--listen"),
-        (&["lossy.toml", "--link", "moon", "--", "true"], "--link: there is no `moon`"),
+        (&["lossy.toml", "--link", "moon", "--", "true"], "--link: unknown link `moon`"),
     ] {
         let output = place.refused(&[&["emulate"], words].concat());
         assert!(output.contains(said), "{words:?}: {}", output);
     }
     if can_make_devices() {
         for (words, said) in [
-            (&["lossy.toml", "--", "no-such-program"][..], "there is no command `no-such-program`"),
-            (&["lossy.toml", "--between", "no-such", "netns"], "there is no network namespace `no-such`"),
+            (&["lossy.toml", "--", "no-such-program"][..], "cannot find the command `no-such-program`"),
+            (&["lossy.toml", "--between", "no-such", "netns"], "unknown network namespace `no-such`"),
         ] {
             let done = place.run(&[&["emulate"], words].concat());
             let output = String::from_utf8_lossy(&done.stderr).into_owned();

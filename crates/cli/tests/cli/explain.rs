@@ -105,7 +105,7 @@ fn a_run_whose_bundles_all_expire_or_whose_contacts_come_later_says_so() {
     };
     let expired = said(&["--set", "traffic.messages.lifetime=5 s", "--set", "traffic.messages.end=2 min"]);
     assert!(
-        expired.contains("delivered: they expired: they live for 5 s, and the fastest sequence of contacts to a destination takes"),
+        expired.contains("delivered: their lifetime of 5 s is too short: the fastest sequence of contacts to a destination takes"),
         "{expired}"
     );
     assert!(expired.contains("3 min"), "from the last one to the contact: {expired}");
@@ -154,4 +154,52 @@ fn a_run_that_is_piped_shows_no_progress() {
     let output = place.run(&slow);
     assert!(output.status.success());
     assert_eq!(String::from_utf8(output.stderr).expect("it is text"), "");
+}
+
+#[test]
+fn duplicate_copies_of_a_bundle_are_named() {
+    let place = Place::new();
+    let text = RELAY.replace("file = \"contacts.txt\"", "file = \"contacts.txt\"\nrate = \"1 Mbit/s\"");
+    place.write("relay.toml", text).write("contacts.txt", "start_s,end_s,a,b\n20,400,a,b\n");
+    place.good(&["run", "relay.toml", "--trace", "t.jsonl"]);
+    let trace = String::from_utf8(place.read("t.jsonl")).expect("it is text");
+    let delivery = trace.lines().find(|line| line.contains("\"delivered\"")).expect("a delivery");
+    let again =
+        delivery.replace("\"first\":true", "\"first\":false").replace("\"first\": true", "\"first\": false");
+    assert_ne!(again, delivery);
+    let record: serde_json::Value = serde_json::from_str(delivery).expect("it is JSON");
+    let id = record["bundle"].to_string();
+    place.write("two.jsonl", trace.replacen(delivery, &format!("{delivery}\n{again}"), 1));
+    let said = place.good(&["explain", "two.jsonl", "--bundle", &id]);
+    assert!(said.contains("Duplicate copies arrived at b (once).\n"), "{said}");
+    assert!(said.contains("which has it already"), "{said}");
+    let json = place.good(&["explain", "two.jsonl", "--bundle", &id, "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    assert_eq!(json["duplicate_copies"], serde_json::json!({"b": 1}));
+    let one = place.good(&["explain", "t.jsonl", "--bundle", &id]);
+    assert!(!one.contains("Duplicate"), "{one}");
+}
+
+#[test]
+fn a_run_that_delivers_next_to_nothing_says_why_and_what_to_change() {
+    let place = Place::new();
+    place.good(&["new", "walkers", "w.toml"]);
+    let said = |set: &str| {
+        let output = place.run(&["run", "w.toml", "--seed", "1", "--set", set]);
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).expect("it is text")
+    };
+    let short = said("traffic.messages.lifetime=1 s");
+    assert!(
+        short.contains(" bundles were delivered: their lifetime of 1 s is too short, as the fastest"),
+        "{short}"
+    );
+    let near = said("nodes.walkers.radio.range=1 m");
+    assert!(
+        near.contains(
+            "no sequence of contacts leads to the destination before the run ends; raise the `range`"
+        ),
+        "{near}"
+    );
+    assert!(!said("seeds=[1]").contains("bundles were delivered"));
 }

@@ -284,7 +284,7 @@ fn what_is_no_bundle_becomes_no_file_however_it_comes() {
         failed(&listener.place.run(&send), said);
         listener.takes(over, &["a"]);
         assert_eq!(listener.stored("inbox").0, 1, "{over}");
-        assert!(listener.log().contains("it is no bundle"), "{}", listener.log());
+        assert!(listener.log().contains("it is not a bundle"), "{}", listener.log());
     }
 }
 

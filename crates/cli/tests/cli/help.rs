@@ -103,3 +103,56 @@ fn the_list_has_a_sentence_on_each_algorithm_and_a_name_shows_its_parameters() {
         "{one}"
     );
 }
+
+#[test]
+fn a_misspelt_command_is_recognised_and_errors_end_with_the_help_of_their_command() {
+    let place = Place::new();
+    for (words, line) in [
+        (&["rn"][..], "unknown command `rn`; did you mean `run`?; see `lightlag --help`"),
+        (&["bundles", "snd"], "unknown command `snd`; did you mean `send`?; see `lightlag bundles --help`"),
+    ] {
+        assert_eq!(place.refused(words), line);
+    }
+    for (words, end) in [
+        (&["run"][..], "; see `lightlag run --help`"),
+        (&["run", "a.toml", "--sed", "1"], "; see `lightlag run --help`"),
+        (&["bundles", "send", "a"], "; see `lightlag bundles send --help`"),
+        (&["--fast"], "; see `lightlag --help`"),
+    ] {
+        let line = place.refused(words);
+        assert!(line.ends_with(end), "{line}");
+    }
+}
+
+#[test]
+fn a_kind_of_algorithm_is_listed_by_its_name_or_its_plural() {
+    let place = Place::new();
+    let all = place.good(&["list"]);
+    for word in [
+        "mechanisms",
+        "routers",
+        "controllers",
+        "queues",
+        "loss models",
+        "losses",
+        "mobility models",
+        "mechanism",
+    ] {
+        let list = place.good(&["list", word]);
+        let part = list.split("Parameters and papers").next().expect("it has a first part");
+        let names = part.lines().skip(1).filter_map(|line| line.split_whitespace().next());
+        let names: Vec<&str> = names.collect();
+        assert!(
+            names.len() >= 3 && names.iter().all(|name| all.contains(&format!("\n  {name} "))),
+            "{word}: {list}"
+        );
+    }
+    assert!(place.good(&["list", "copy_value"]).contains("(mechanism)"));
+    let line = place.refused(&["list", "nothing"]);
+    assert!(
+        line.ends_with(
+            "or one of the kinds routers, mechanisms, controllers, queues, loss models, mobility models"
+        ),
+        "{line}"
+    );
+}

@@ -117,12 +117,32 @@ fn links_in_documents_lead_somewhere() {
     for path in sources(&[".md"]) {
         let page = text(&path);
         let targets = page.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-        for target in targets.filter(|target| !target.contains("://") && !target.starts_with('#')) {
+        for target in targets {
             let file = target.split('#').next().unwrap_or_default();
-            let there = path.parent().expect("a file has a folder").join(file).exists();
-            assert!(there, "{}: there is no {target}", path.display());
+            let file = match REPOSITORY.iter().find_map(|url| file.strip_prefix(url)) {
+                Some(file) => repository(file),
+                None if file.contains("://") => continue,
+                None => path.parent().expect("a file has a folder").join(file),
+            };
+            assert!(file.exists(), "{}: there is no {target}", path.display());
         }
     }
+}
+
+/// Where files and folders of the repository can be seen from everywhere; pages of package registries show the README.
+const REPOSITORY: [&str; 3] = [
+    concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/"),
+    concat!(env!("CARGO_PKG_REPOSITORY"), "/tree/main/"),
+    "https://raw.githubusercontent.com/lightlag/lightlag/main/",
+];
+
+#[test]
+fn the_readme_has_no_relative_links() {
+    let page = text(&repository("README.md"));
+    let targets: Vec<&str> = page.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+    assert!(targets.iter().filter(|target| target.starts_with(REPOSITORY[0])).count() > 40);
+    let relative: Vec<_> = targets.iter().filter(|target| !target.contains("://")).collect();
+    assert!(relative.is_empty(), "package registries show it elsewhere: {relative:?}");
 }
 
 #[test]

@@ -314,7 +314,7 @@ fn producers_that_lie_get_one_line() {
         failed(&try_to_get(&place, "/a/v=1", face, &[]), words);
     }
     let metadata = lying(|name, out| data(&name.with_number(kind::VERSION, 1), b"\x07\x03\x08\x01b", 0, out));
-    failed(&try_to_get(&place, "/a", &metadata, &[]), "which is no version of /a");
+    failed(&try_to_get(&place, "/a", &metadata, &[]), "which is not a version of /a");
     let junk = lying(|name, out| data(&name.with_number(kind::VERSION, 1), b"junk", 0, out));
     failed(&try_to_get(&place, "/a", &junk, &[]), "no version of /a in it");
 }
@@ -358,7 +358,7 @@ fn what_is_wrong_with_a_command_is_told_in_one_line() {
         (get(&["-o", "none/out"]), "none/out.part"),
         (get(&["-o", "."]), "name a file"),
         (vec!["names", "put", "/a", "missing", "--listen", UDP], "missing"),
-        (vec!["names", "put", "/a", ".", "--listen", UDP], "it is no file"),
+        (vec!["names", "put", "/a", ".", "--listen", UDP], "it is not a file"),
         (vec!["names", "put", "/a", "file", "--listen", "udp://192.0.2.1:7"], "cannot listen at"),
         (put(&["--segment-size", "0 B"]), "--segment-size: under this name it must be 1 to"),
         (put(&["--segment-size", "9000 B"]), "--segment-size"),

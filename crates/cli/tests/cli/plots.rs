@@ -66,8 +66,8 @@ fn what_cannot_be_drawn_is_refused_with_what_can() {
             "--x: the sweep does not vary `router`; it varies",
         ),
         (
-            &["done", "--metric", "created", "--out", "f.pdf"],
-            "name a file that ends in .svg, .png, .html or .vl.json",
+            &["done", "--metric", "created", "--out", "f.gif"],
+            "name a file that ends in one of .svg, .pdf, .png, .html, .vl.json",
         ),
         (
             &["plain", "--metric", "created", "--out", "f.html"],
@@ -91,11 +91,86 @@ fn a_picture_is_drawn_where_its_library_is_and_otherwise_the_line_says_how_to_ge
     if !python.join("python3").exists() {
         return crate::skip::skip("there is no .venv with vl-convert");
     }
-    for file in ["f.svg", "f.png"] {
+    for file in ["f.svg", "f.png", "f.pdf"] {
         let words = ["plot", "done", "--metric", "created", "--out", file];
         let done = place.command(&words).env("PATH", &python).output().expect("it starts");
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         let bytes = place.read(file);
-        assert!(bytes.starts_with(b"<svg") || bytes.starts_with(b"\x89PNG"), "{file}");
+        let head: &[u8] = match file {
+            "f.svg" => b"<svg",
+            "f.png" => b"\x89PNG",
+            _ => b"%PDF-",
+        };
+        assert!(bytes.starts_with(head), "{file}");
     }
+}
+
+#[test]
+fn a_figure_has_the_size_and_the_titles_that_are_asked_for() {
+    let place = swept();
+    let words = ["done", "--metric", "delivery_prob", "--width", "300", "--height", "200"];
+    let titles = ["--title", "Delivery", "--x-title", "buffer of a node", "--y-title", "share"];
+    let made = specification(&place, &[&words[..], &titles].concat());
+    assert_eq!(
+        (&made["width"], &made["height"], &made["title"]),
+        (&300.into(), &200.into(), &"Delivery".into())
+    );
+    for layer in made["layer"].as_array().expect("layers") {
+        let encoding = &layer["encoding"];
+        assert_eq!(
+            (&encoding["x"]["title"], &encoding["y"]["title"]),
+            (&"buffer of a node".into(), &"share".into())
+        );
+    }
+    let line = place.refused(&["plot", "done", "--metric", "created", "--out", "f.svg", "--width", "0"]);
+    assert_eq!(line, "--width: `0` is not a size in pixels; write a whole number from 1 to 10000");
+}
+
+#[test]
+fn mechanisms_beside_each_other_have_no_legend_and_the_baseline_is_grey() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS.replace("\"none\"", "[\"none\", \"credit\"]"));
+    place.good(&["sweep", "s.toml", "--out", "done"]);
+    let made = specification(&place, &["done", "--metric", "delivery_prob", "--x", "mechanism"]);
+    let colour = &made["layer"][0]["encoding"]["color"];
+    assert_eq!(colour["legend"], Value::Null);
+    assert!(colour.as_object().is_some_and(|colour| colour.contains_key("legend")), "{colour}");
+    assert_eq!(colour["scale"]["domain"], serde_json::json!(["none", "all"]));
+    assert_eq!(colour["scale"]["range"][0], "#5F5F5F");
+}
+
+#[test]
+fn what_can_be_drawn_is_listed_where_no_metric_is_named() {
+    let place = swept();
+    let list = place.good(&["plot", "done"]);
+    for name in ["axes (--x, --series)", "  mechanism", "  buffer", "metrics (--metric)", "  delivery_prob"] {
+        assert!(list.lines().any(|line| line == name), "{name}\n{list}");
+    }
+    place.write("link.toml", format!("sample_every = \"1 s\"\n{}", link_of("1 Mbit/s", "")));
+    place.good(&["run", "link.toml", "--out", "one"]);
+    assert!(place.good(&["plot", "one"]).lines().any(|line| line == "  window"));
+    let help = place.good(&["plot", "--help"]).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.contains("without --metric and --out, they are listed"), "{help}");
+}
+
+#[test]
+fn an_axis_may_be_named_by_the_end_of_its_name() {
+    let place = Place::new();
+    let text = WALKERS
+        .replace("\"none\"", "[\"none\", \"credit\"]")
+        .replace("[nodes.n]", "[nodes.n]\nbuffer = [\"300 kB\", \"500 kB\"]");
+    place.write("s.toml", &text);
+    place.good(&["sweep", "s.toml", "--out", "done"]);
+    let whole = place.good(&["compare", "done", "--by", "nodes.n.buffer"]);
+    assert!(whole.contains("nodes.n.buffer=300 kB"), "{whole}");
+    assert_eq!(place.good(&["compare", "done", "--by", "buffer"]), whole);
+    let made = specification(&place, &["done", "--metric", "created", "--x", "buffer"]);
+    assert_eq!(made["data"]["values"][0]["x"], 300.0);
+    let other = text.clone() + "\n[nodes.m]\nbuffer = [\"1 MB\", \"2 MB\"]\n";
+    place.write("t.toml", other);
+    place.good(&["sweep", "t.toml", "--seeds", "1", "--out", "two"]);
+    let line = place.refused(&["compare", "two", "--by", "buffer"]);
+    assert_eq!(line, "two: `buffer` is ambiguous; name one of nodes.n.buffer, nodes.m.buffer");
+    let line = place.refused(&["plot", "two", "--metric", "created", "--x", "buffer", "--out", "f.html"]);
+    assert!(line.starts_with("--x: `buffer` is ambiguous; name one of "), "{line}");
 }

@@ -46,7 +46,7 @@ fn a_new_scenario_replaces_no_file_and_has_a_name_that_is_read() {
     place.good(&["new", "walkers", "mine/first.toml"]);
     place.write("mine/first.toml", "# changed");
     let line = place.refused(&["new", "walkers", "mine/first.toml"]);
-    assert!(line.contains("there is such a file; name another one, or replace it with --force"), "{line}");
+    assert!(line.contains("the file exists; name another one, or replace it with --force"), "{line}");
     assert_eq!(place.read("mine/first.toml"), b"# changed");
     place.good(&["new", "walkers", "mine/first.toml", "--force"]);
     place.good(&["validate", "mine/first.toml"]);
@@ -122,5 +122,35 @@ fn every_scenario_of_the_repository_that_needs_no_other_files_is_valid() {
     {
         let path = repository(file);
         place.good(&["validate", path.to_str().expect("the path is text")]);
+    }
+}
+
+#[test]
+fn errors_of_references_are_reported_beside_all_others_with_their_lines() {
+    let place = Place::new();
+    let text = WALKERS.replace("buffer =", "bufer =").replace("\"1..30 s\"", "\"1..30\"");
+    let text = text
+        .replace("lifetime = \"10 min\"", "lifetime = \"-5 s\"")
+        .replace("to = \"all\"", "to = \"walkrs\"");
+    let text = text + "[traffic.other]\nfrom = \"elsewhere\"\ninterval = \"9 s\"\nsize = \"1 kB\"\n";
+    let line = |part: &str| 1 + text.lines().position(|line| line.contains(part)).expect("it is there");
+    let lines = ["bufer", "\"1..30\"", "-5 s", "walkrs", "elsewhere"].map(line);
+    place.write("bad.toml", &text);
+    for verb in ["validate", "run"] {
+        let said = place.all_refused(&[verb, "bad.toml"]);
+        let expected = lines.map(|line| format!("bad.toml:{line}: "));
+        assert_eq!(said.lines().count(), expected.len(), "{said}");
+        for place in expected {
+            assert!(said.contains(&place), "{place}\n{said}");
+        }
+    }
+    let link = crate::lightlag::running::link_of("1 Mbit/s", "").replace("round_trip = ", "rond_trip = ");
+    place.write(
+        "link.toml",
+        link + "[flows.other]\nfrom = \"earth\"\nto = \"marz\"\ncontroller = \"renoo\"\n",
+    );
+    let said = place.all_refused(&["validate", "link.toml"]);
+    for part in ["`links.space.rond_trip`", "`earth` to `marz`", "`renoo`"] {
+        assert!(said.contains(part), "{part}\n{said}");
     }
 }

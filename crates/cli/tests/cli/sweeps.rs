@@ -348,7 +348,7 @@ fn run_and_sweep_report_once_how_a_trace_was_read() {
     for verb in ["run", "sweep"] {
         let done = place.run(&[verb, "s.toml"]);
         let lines = String::from_utf8(done.stderr).expect("reports are text");
-        let line = "trace.dat: 4 lines; 1 dropped, with 1 devices that are no nodes; 1 without a duration last 40 s, \
+        let line = "trace.dat: 4 lines; 1 dropped, with 1 devices that are not nodes; 1 without a duration last 40 s, \
                     the scan interval as estimated from the file; 1 joined with others of their pair: 2 contacts of 3 nodes\n";
         assert_eq!((done.status.code(), lines.matches(line).count()), (Some(0), 1), "{lines}");
     }

@@ -51,7 +51,7 @@ fn lines_may_end_as_on_old_macs() {
 #[test]
 fn a_first_line_with_numbers_is_no_header() {
     let line = refused(b"1 2 nan 20\n1 2 30 40\n", "kind = \"intervals\"");
-    assert!(line.starts_with("./trace.dat:1: `nan` is no time"), "{line}");
+    assert!(line.starts_with("./trace.dat:1: `nan` is not a time"), "{line}");
     let note = note(b"node1 node2 start end\n1 2 60 600\n", "kind = \"intervals\"");
     assert!(note.contains("1 header"), "{note}");
 }
@@ -59,7 +59,7 @@ fn a_first_line_with_numbers_is_no_header() {
 #[test]
 fn a_host_has_no_sign() {
     let line = refused(b"1 CONN -1 0 up\n", "kind = \"the_one\"");
-    assert!(line.starts_with("./trace.dat:1: `-1` is no host; a host is an address"), "{line}");
+    assert!(line.starts_with("./trace.dat:1: `-1` is not a host; a host is an address"), "{line}");
 }
 
 #[test]

@@ -193,7 +193,7 @@ fn what_is_wrong_with_a_command_is_told_in_one_line() {
         (&["transfer"][..], "not provided"),
         (&["transfer", "file"], "not provided"),
         (&["transfer", "none", "127.0.0.1:9"], "none: No such file"),
-        (&["transfer", ".", "127.0.0.1:9"], "it is no file"),
+        (&["transfer", ".", "127.0.0.1:9"], "it is not a file"),
         (&["transfer", "file", "127.0.0.1:99999"], "write HOST:PORT"),
         (&["transfer", "file", "127.0.0.1:0"], "port 0 is invalid"),
         (&["transfer", "file", "127.0.0.1:9", "--once"], "cannot be used with"),

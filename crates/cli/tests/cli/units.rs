@@ -23,7 +23,7 @@ const KINDS: &[Kind<'_>] = &[
         &["90 s", "90s", "1.5 min", "1e5 ms", "2 h", "1 d"],
         &[
             ("5", "`5` has no unit; a time is written like"),
-            ("5 sec", "`sec` is no unit of time; units: ns, us"),
+            ("5 sec", "`sec` is not a unit of time; units: ns, us"),
             ("-1 s", "is negative"),
         ],
     ),
@@ -33,8 +33,8 @@ const KINDS: &[Kind<'_>] = &[
         &["600 kB", "600kB", "1 MiB", "1e6 B", "0.5 GB"],
         &[
             ("5000", "`5000` has no unit; a size is written like"),
-            ("5 kb", "`kb` is no unit of size; units: B, kB"),
-            ("1.2.3 B", "is no number with a unit"),
+            ("5 kb", "`kb` is not a unit of size; units: B, kB"),
+            ("1.2.3 B", "is not a number with a unit"),
         ],
     ),
     (
@@ -43,7 +43,7 @@ const KINDS: &[Kind<'_>] = &[
         &["2 Mbit/s", "2Mbit/s", "250 kB/s", "1e6 bit/s"],
         &[
             ("5", "`5` has no unit; a rate is written like"),
-            ("5 Mbps", "`Mbps` is no unit of rate; units: bit/s"),
+            ("5 Mbps", "`Mbps` is not a unit of rate; units: bit/s"),
             ("0 bit/s", "carries nothing"),
         ],
     ),

@@ -156,7 +156,7 @@ fn wrong_settings_are_told_in_one_line() {
     for (text, said) in [
         (
             "[[peer]]\nname = \"a\"\nkey = \"ed25519:x\"\n".to_owned(),
-            "lightlagd.toml:3: \"ed25519:x\" is no public key",
+            "lightlagd.toml:3: \"ed25519:x\" is not a public key",
         ),
         ("soks = 1\n".to_owned(), "lightlagd.toml:1: unknown field `soks`"),
         (
@@ -170,7 +170,7 @@ fn wrong_settings_are_told_in_one_line() {
         ),
         (
             "[limits]\nwindow = \"64 XB\"\n".to_owned(),
-            "lightlagd.toml:2: `XB` is no unit of size; units: B, kB, MB, GB, TB, KiB, MiB, GiB, TiB",
+            "lightlagd.toml:2: `XB` is not a unit of size; units: B, kB, MB, GB, TB, KiB, MiB, GiB, TiB",
         ),
         (
             "[limits]\nwindow = -1\n".to_owned(),
@@ -184,7 +184,7 @@ fn wrong_settings_are_told_in_one_line() {
         (format!("{peer}{peer}"), "two peers are called \"a\""),
         (
             format!("[[forward]]\nlisten = \"127.0.0.1:{port}\"\nto = \"x\"\npeer = \"b\"\n"),
-            "there is no peer \"b\"",
+            "unknown peer \"b\"",
         ),
         (
             format!("[[socks]]\nlisten = \"127.0.0.1:{port}\"\npriority = 4\n"),

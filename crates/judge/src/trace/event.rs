@@ -248,6 +248,6 @@ impl Field<String> for Sack {
         };
         let blocks: Option<Vec<Range>> = text.split_ascii_whitespace().map(one).collect();
         let blocks = blocks.filter(|blocks| blocks.len() <= SACK_BLOCKS_MAX);
-        blocks.map(|blocks| Self::new(blocks.into_iter())).ok_or_else(|| format!("`{text}` are no blocks"))
+        blocks.map(|blocks| Self::new(blocks.into_iter())).ok_or_else(|| format!("`{text}` are not blocks"))
     }
 }

@@ -69,7 +69,7 @@ pub(super) fn of_observation(seen: &Observation) -> String {
 pub(super) fn observation(text: &str) -> Result<Observation, String> {
     let one = |part: &str| {
         let (name, value) = part.rsplit_once('=').ok_or_else(|| format!("`{part}` is not name=value"))?;
-        let value = value.parse().map_err(|_| format!("`{value}` is no number"))?;
+        let value = value.parse().map_err(|_| format!("`{value}` is not a number"))?;
         Ok((interned(name)?, value))
     };
     text.split_ascii_whitespace().map(one).collect()

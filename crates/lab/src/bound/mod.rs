@@ -79,7 +79,7 @@ pub fn bound(scenario: &Scenario, seed: Seed, cache: &ContactsCache) -> Result<B
     };
     let place = Place::File(scenario.head().name.as_str().into());
     let right = "name one of messages, with nodes, contacts and traffic";
-    Err(Error::new(&place, format!("a scenario of {world} has no such bound"), right))
+    Err(Error::new(&place, format!("no bound is defined for a scenario of {world}"), right))
 }
 
 /// Bounds the runs of a setup, of whose bundles those count that are created from `counts_from` on.

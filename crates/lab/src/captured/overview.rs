@@ -33,7 +33,7 @@ fn columns<'a>() -> [Column<Direction<'a>>; 14] {
         ("data (B)", |one| one.half.unique_bytes.to_string()),
         ("goodput (Mbit/s)", |one| number(one.half.goodput_bit_per_s / 1e6)),
         ("sent again", |one| one.half.retransmitted_packets.to_string()),
-        ("lost", |one| one.half.lost_packets.to_string()),
+        ("lost", |one| known(one.half.lost_packets.map(|lost| lost.to_string()))),
         ("RTT min", |one| known(one.half.rtt_ms.map(|rtt| number(rtt.min)))),
         ("avg", |one| known(one.half.rtt_ms.map(|rtt| number(rtt.avg)))),
         ("max (ms)", |one| known(one.half.rtt_ms.map(|rtt| number(rtt.max)))),

@@ -196,7 +196,7 @@ fn a_node_that_is_not_there_is_told() {
     let traces = vec![folder.path().join("x.pcapng")];
     let options = Options { traces, capture: Where::parse("rely"), ..Options::default() };
     let error = run(&point.scenario, Seed::Number(1), &ContactsCache::default(), &options).unwrap_err();
-    assert_eq!(error.to_string(), "--capture: there is no node `rely` to capture at; did you mean `relay`?");
+    assert_eq!(error.to_string(), "--capture: unknown node `rely` to capture at; did you mean `relay`?");
 }
 
 /// What the analysis says of a run's own capture at the senders, and the figures of the run.

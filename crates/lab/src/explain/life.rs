@@ -16,18 +16,25 @@ pub struct Step {
     pub text: String,
     /// Where.
     nodes: [NodeId; 2],
+    /// The node that receives the bundle though it has received or created it before.
+    again: Option<NodeId>,
 }
 
 /// Steps that are shown unless all are asked for: under flooding there are thousands.
 const STEPS_SHOWN: usize = 40;
 
-/// Of many steps those of the copy that was delivered first, or else the first and the last ones, and how many are skipped
-/// before each and at the end.
+/// Of many steps those of the copy that was delivered first, or else the first and the last ones; further receptions by nodes of
+/// its path and, without one, by the destination. Also how many are skipped before each and at the end.
 pub fn shown<'a>(one: &Judged, steps: &'a [Step], path: &[NodeId]) -> Vec<(usize, Option<&'a Step>)> {
     let delivered = one.fact.delivered.map(|delivery| delivery.at);
     let many = steps.len() > STEPS_SHOWN;
+    let is_on_path = |node: NodeId| path.contains(&node) || node == one.fact.bundle.destination;
+    let again: Vec<usize> = (0..steps.len())
+        .filter(|at| steps[*at].again.is_some_and(is_on_path))
+        .take(STEPS_SHOWN / 2)
+        .collect();
     let counts = |(at, step): (usize, &Step)| match delivered {
-        _ if !many => true,
+        _ if !many || again.contains(&at) => true,
         Some(end) => step.at <= end && step.nodes.iter().all(|node| path.contains(node)),
         None => at < STEPS_SHOWN / 2 || at + STEPS_SHOWN / 2 >= steps.len(),
     };
@@ -54,17 +61,46 @@ pub fn steps(run: &Collector, records: &[(Instant, Record)]) -> Vec<Step> {
     {
         let source = run.node(bundle.source);
         let text = format!("{source} creates it and has no room to store it: it waits");
-        all.push(Step { at: bundle.created, text, nodes: [bundle.source; 2] });
+        all.push(Step { at: bundle.created, text, nodes: [bundle.source; 2], again: None });
     }
+    let mut had = BTreeSet::new();
     for (now, record) in records {
         if let Record::Sent { from, to, .. } = *record {
             sent.insert((from, to), *now);
         }
         let left = arrived(record).and_then(|link| sent.remove(&link));
-        let step = |text| Step { at: *now, text, nodes: nodes_of(record).unwrap_or_default() };
+        let receiver = match record {
+            Record::Created(bundle) => Some(bundle.source),
+            _ => arrived(record).map(|(_, to)| to),
+        };
+        let again = receiver.filter(|node| !had.insert(*node));
+        let step = |text| Step { at: *now, text, nodes: nodes_of(record).unwrap_or_default(), again };
         all.extend(sentence(run, *now, record, left).map(step));
     }
     all
+}
+
+/// How often nodes received it that had it before.
+pub fn received_again(steps: &[Step]) -> BTreeMap<NodeId, u64> {
+    let mut counts = BTreeMap::new();
+    steps.iter().filter_map(|step| step.again).for_each(|node| *counts.entry(node).or_default() += 1);
+    counts
+}
+
+/// That in a sentence, most copies first; empty without any.
+pub fn again_text(run: &Collector, steps: &[Step]) -> String {
+    let mut nodes: Vec<(NodeId, u64)> = received_again(steps).into_iter().collect();
+    nodes.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
+    let named = nodes.iter().take(NAMES_SHOWN).map(|(node, times)| {
+        let times = if *times == 1 { "once".to_owned() } else { count(*times, "time") };
+        format!("{} ({times})", run.node(*node))
+    });
+    let named: Vec<String> = named.collect();
+    match nodes.len().saturating_sub(named.len()) {
+        _ if nodes.is_empty() => String::new(),
+        0 => format!("Duplicate copies arrived at {}.\n", named.join(", ")),
+        more => format!("Duplicate copies arrived at {} and {more} other nodes.\n", named.join(", ")),
+    }
 }
 
 fn nodes_of(record: &Record) -> Option<[NodeId; 2]> {
@@ -328,6 +364,8 @@ pub fn json(run: &Collector, one: &Judged, path: &[NodeId], steps: &[Step]) -> V
     let Judged { fact, fate } = one;
     let bundle = &fact.bundle;
     let names: Vec<String> = path.iter().map(|node| run.node(*node)).collect();
+    let again: serde_json::Map<String, Value> =
+        received_again(steps).into_iter().map(|(node, times)| (run.node(node), times.into())).collect();
     let event = |step: &Step| json!({"at_s": step.at.as_secs_f64(), "text": step.text});
     json!({
         "bundle": bundle.id.0,
@@ -344,6 +382,7 @@ pub fn json(run: &Collector, one: &Judged, path: &[NodeId], steps: &[Step]) -> V
         "transfers_begun": fact.started,
         "transfers_cut_off": fact.aborted,
         "transfers_refused": fact.refused,
+        "duplicate_copies": again,
         "events": steps.iter().map(event).collect::<Vec<_>>(),
     })
 }

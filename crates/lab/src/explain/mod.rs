@@ -253,6 +253,7 @@ fn bundle(run: &Collector, fates: &Fates, id: BundleId, all_copies: bool) -> Res
     if let Some((sentence, _)) = &chances {
         text += &format!("{sentence}\n");
     }
+    text += &life::again_text(run, &steps);
     text += "\n";
     let shown = if all_copies {
         steps.iter().map(|step| (0, Some(step))).collect()

@@ -95,7 +95,9 @@ fn no_contact(setup: &Setup) -> String {
             "no two nodes met: the first contact is due after {}, the run ends after {run}",
             span(first - Instant::ZERO)
         ),
-        None => format!("no two nodes met within the {run} of the run"),
+        None => format!(
+            "no two nodes met within the {run} of the run: raise the `range` of radios, or add nodes or contacts"
+        ),
     }
 }
 
@@ -109,14 +111,66 @@ fn too_late(setup: &Setup, counts_from: Instant) -> Option<String> {
     };
     let (needed, lives) = counted.take(SEARCHED).filter_map(takes).min()?;
     Some(format!(
-        "they expired: they live for {}, and the fastest sequence of contacts to a destination takes {}",
+        "their lifetime of {} is too short: the fastest sequence of contacts to a destination takes {}; raise `lifetime`",
         span(lives),
         span(needed)
     ))
 }
 
-/// What is odd about a run of bundles that delivers some, in a line: a mechanism that had no full buffer to act on.
-pub fn odd(mechanism: Option<&str>, figure: Figure) -> Option<String> {
+/// What is odd about a run of bundles that delivers some, in a line: that it delivers next to none for lack of time or
+/// contacts, or a mechanism that had no full buffer to act on.
+pub fn odd(setup: &Setup, counts_from: Instant, mechanism: Option<&str>, figure: Figure) -> Option<String> {
+    few(setup, counts_from, figure).or_else(|| idle(mechanism, figure))
+}
+
+/// Below this share of delivered bundles a run is odd, if that is not for lack of room.
+const FEW: f64 = 0.05;
+/// Fewer bundles show nothing.
+const CREATED_LEAST: u64 = 20;
+/// Bundles for which the fastest path is searched where few are delivered.
+const SAMPLE: usize = 200;
+
+/// Why a run delivers few bundles: lifetimes that are too short for the contacts, or missing contacts.
+fn few(setup: &Setup, counts_from: Instant, figure: Figure) -> Option<String> {
+    let [delivered, created] = ["delivered", "created"].map(figure);
+    let lacks_room = figure("dropped_overflow") + figure("rejected") > created / 2;
+    if delivered == 0 || created < CREATED_LEAST || delivered as f64 > FEW * created as f64 || lacks_room {
+        return None;
+    }
+    let mut reach = Reach::new(setup);
+    let counted = setup.bundles.iter().filter(|b| counts_from <= b.created && b.created <= setup.until);
+    let sample: Vec<&Bundle> = counted.take(SAMPLE).collect();
+    let mut delays = Vec::new();
+    let mut in_time = 0;
+    for &bundle in &sample {
+        let endless = Bundle { expires: Instant::MAX, ..*bundle };
+        if let Some(earliest) = reach.earliest(&endless) {
+            delays.push(earliest - bundle.created);
+            in_time += usize::from(earliest <= bundle.expires);
+        }
+    }
+    let head = format!("only {delivered} of {created} bundles were delivered");
+    let (all, reached) = (sample.len(), delays.len());
+    if 2 * in_time >= all {
+        return None;
+    }
+    if 2 * reached < all {
+        return Some(format!(
+            "{head}: for {} of {all} no sequence of contacts leads to the destination before the run ends; raise the `range` of \
+             radios, add nodes or contacts, or lengthen the run",
+            all - reached
+        ));
+    }
+    let lifetime = median(sample.iter().map(|bundle| bundle.expires - bundle.created).collect())?;
+    let (lifetime, needed) = (span(lifetime), span(median(delays)?));
+    Some(format!(
+        "{head}: their lifetime of {lifetime} is too short, as the fastest sequence of contacts to a destination takes {needed} \
+         (median); raise `lifetime`"
+    ))
+}
+
+/// A mechanism that had no full buffer to act on.
+fn idle(mechanism: Option<&str>, figure: Figure) -> Option<String> {
     let mechanism = mechanism.filter(|_| figure("delivered") > 0)?;
     let is_full = ["dropped_overflow", "rejected"].into_iter().any(|name| figure(name) > 0);
     (!is_full).then(|| {

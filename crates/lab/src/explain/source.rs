@@ -46,7 +46,7 @@ pub fn bundle_of_name(scenario: &Scenario, seed: Seed, name: &str) -> Result<u32
             }
             _ => "the run creates none".to_owned(),
         };
-        wrong_bundle(&place, &format!("there is no bundle {}; {right}", quoted(name)))
+        wrong_bundle(&place, &format!("unknown bundle {}; {right}", quoted(name)))
     })
 }
 

@@ -4,11 +4,13 @@
 //! again anywhere. Error bars are 95% intervals; where there is no interval there is no bar.
 
 mod heat_map;
+mod restyle;
 
 use crate::statistics::Estimate;
 use serde_json::{Map, Value, json};
 
 pub use heat_map::{Tile, heat_map};
+pub use restyle::restyle;
 
 /// The version of the language that the embedded library speaks.
 pub const SCHEMA: &str = "https://vega.github.io/schema/vega-lite/v6.json";
@@ -73,7 +75,7 @@ pub struct Plot {
     pub x: Title,
     /// Vertical axis.
     pub y: Title,
-    /// Legend.
+    /// Legend; empty where the marks are no series.
     pub series: Title,
     /// The series that is only there for comparison: grey and dashed.
     pub baseline_series: Option<String>,
@@ -87,7 +89,8 @@ pub struct Plot {
 
 /// Curves with error bars over a numeric axis.
 pub fn lines(plot: &Plot) -> Value {
-    plot.specification(curves(plot, json!({"zero": false}), json!({"zero": true})))
+    // Marks at the edges are whole.
+    plot.specification(curves(plot, json!({"zero": false, "padding": 12}), json!({"zero": true})))
 }
 
 /// The same over two logarithmic axes; `scatter` is drawn as faint points behind the curves.
@@ -112,14 +115,16 @@ pub fn log_lines(plot: &Plot, scatter: &[Mark]) -> Value {
 fn curves(plot: &Plot, x_scale: Value, y_scale: Value) -> Value {
     let x = json!({"field": "x", "type": "quantitative", "title": plot.x.text, "scale": x_scale});
     let colour = plot.colour(&plot.series_names(), &[]);
-    let shape = plot.legend(&plot.series_names(), json!(plot.range(&SHAPES)));
-    let dash = plot.legend(&plot.series_names(), json!(plot.dashes()));
+    let shape = plot.legend(&plot.series_names(), json!(plot.shapes()));
+    let mut dash = plot.legend(&plot.series_names(), json!(plot.dashes()));
+    // It would be drawn around the marks of the legend.
+    dash["legend"] = Value::Null;
     let mut y = plot.y_of("mean");
     y["scale"] = y_scale;
     json!([
         {"mark": {"type": "line"}, "encoding": {"x": x, "y": y, "color": colour, "strokeDash": dash}},
         {"mark": {"type": "rule", "strokeWidth": 1.5}, "encoding": error_bar(plot, json!({"x": x, "color": colour}))},
-        {"mark": {"type": "point", "filled": true, "size": 50, "opacity": 1},
+        {"mark": {"type": "point", "filled": true, "size": 60, "opacity": 1},
          "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "tooltip": tooltip(plot)}},
     ])
 }
@@ -180,7 +185,9 @@ pub fn bars(plot: &Plot) -> Value {
         json!({"field": "x", "type": "nominal", "title": plot.x.text, "sort": plot.x_names(),
                "axis": {"labelAngle": -30}}),
     );
-    place.insert("xOffset".into(), json!({"field": "series", "type": "nominal", "sort": names}));
+    if plot.has_series() {
+        place.insert("xOffset".into(), json!({"field": "series", "type": "nominal", "sort": names}));
+    }
     let colour = plot.colour(&names, extra);
     let at = |more: Value| merged(&place, more);
     let mut layers = vec![json!({"mark": {"type": "bar"},
@@ -214,8 +221,22 @@ impl Plot {
         distinct(names.iter().map(String::as_str)).into_iter().map(str::to_string).collect()
     }
 
+    fn has_series(&self) -> bool {
+        !self.series.text.is_empty()
+    }
+
     fn is_baseline(&self, name: &str) -> bool {
         self.baseline_series.as_deref() == Some(name)
+    }
+
+    /// The shape of each series: the baseline has the first, which no other takes then.
+    fn shapes(&self) -> Vec<&'static str> {
+        let names = self.series_names();
+        let taken = usize::from(names.iter().any(|name| self.is_baseline(name)));
+        let mut next = SHAPES[taken..].iter().cycle();
+        let shape =
+            |name: &str| if self.is_baseline(name) { SHAPES[0] } else { next.next().unwrap_or(&SHAPES[0]) };
+        names.into_iter().map(shape).collect()
     }
 
     /// The n-th series that is not the baseline takes the n-th of `choices`; the baseline takes the first.
@@ -240,8 +261,12 @@ impl Plot {
     }
 
     fn legend(&self, domain: &[&str], range: Value) -> Value {
-        json!({"field": "series", "type": "nominal", "title": self.series.text,
-               "scale": {"domain": domain, "range": range}})
+        let mut made = json!({"field": "series", "type": "nominal", "title": self.series.text,
+                              "scale": {"domain": domain, "range": range}});
+        if !self.has_series() && domain.len() == self.series_names().len() {
+            made["legend"] = Value::Null;
+        }
+        made
     }
 
     fn dashes(&self) -> Vec<Value> {
@@ -283,14 +308,15 @@ fn error_bar(plot: &Plot, place: Value) -> Value {
 }
 
 fn tooltip(plot: &Plot) -> Value {
-    json!([
-        {"field": "series", "title": plot.series.text},
+    let series = plot.has_series().then(|| json!({"field": "series", "title": plot.series.text}));
+    let others = json!([
         {"field": "x", "title": plot.x.text},
         {"field": "mean", "title": plot.y.text, "format": ".4~g"},
         {"field": "low", "title": "95% from", "format": ".4~g"},
         {"field": "high", "title": "to", "format": ".4~g"},
         {"field": "n", "title": "runs"},
-    ])
+    ]);
+    series.into_iter().chain(others.as_array().into_iter().flatten().cloned()).collect()
 }
 
 fn datum(mark: &Mark) -> Value {

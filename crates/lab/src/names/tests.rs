@@ -132,14 +132,18 @@ fn what_is_wrong_is_told_in_one_line_with_its_place() {
         ("at = \"reader\"", "at = \"reader\"\nstart = \"5 s\"\nstop = \"4 s\"", "stop it later"),
         ("at = \"reader\"", "at = \"reader\"\nsize = \"3 MB\"", "the object has 2000000 B"),
         ("at = \"reader\"", "at = \"reader\"\nstop_after = 0", "a whole number from 1"),
-        ("at = \"reader\"", "at = \"reader\"\ncatalogue = { objects = 3 }", "has no `object`"),
+        (
+            "at = \"reader\"",
+            "at = \"reader\"\ncatalogue = { prefix = \"/books\", objects = 3 }",
+            "has no `object`",
+        ),
         ("at = \"reader\"", "at = \"reader\"\ninterest = \"0 B\"", "1 to 8800 B"),
         (
             "[consumers.one]",
             "[consumers.one0]\nat = \"reader\"\nobject = \"/books/b\"\ncontroller = \"aimd\"\n[consumers.one]\ncount = 2",
             "two consumers are called `one0`",
         ),
-        ("at = \"reader\"", "at = \"reader\"\nlifetime = \"0 s\"", "no time at all"),
+        ("at = \"reader\"", "at = \"reader\"\nlifetime = \"0 s\"", "`0 s` is zero"),
     ] {
         assert!(CHAIN.contains(old), "{old}");
         let error = read(&CHAIN.replace(old, new)).expect_err(new);

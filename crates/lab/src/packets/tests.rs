@@ -54,7 +54,7 @@ fn what_is_wrong_in_a_scenario_of_packets_is_told_with_its_line() {
     for (error, said) in [
         (
             with("\"$rtt\"", "\"$rtx\""),
-            "link.toml:10: `$rtx` is no parameter; [parameters] has: rtt, controller",
+            "link.toml:10: `$rtx` is not a parameter; [parameters] has: rtt, controller",
         ),
         (
             with("to = \"mars\"\ncontroller", "to = \"moon\"\ncontroller"),
@@ -374,7 +374,7 @@ fn what_is_wrong_with_a_plan_is_told_with_file_and_line() {
                 &PLAN.replace("[flows", "delay = { file = \"light.csv\" }\n[flows"),
                 &[("plan.ionrc", ION), ("light.csv", "0,ten\n")],
             ),
-            "light.csv:1: `0,ten` is no row",
+            "light.csv:1: `0,ten` is not a row",
         ),
     ] {
         assert!(error.contains(said), "{error}\nshould say: {said}");

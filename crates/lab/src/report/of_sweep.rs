@@ -6,6 +6,9 @@ use crate::results::{Point, Results, Row, SHOWN, interval_text, unfinished};
 use lightlag_protocols::units::parse::in_one_unit;
 use std::collections::BTreeMap;
 
+/// The mechanism that others are compared with.
+const BASELINE: &str = "none";
+
 /// A metric that is drawn.
 #[derive(Clone, Copy)]
 pub struct Drawn<'a> {
@@ -108,17 +111,14 @@ impl Axes {
     /// # Errors
     /// An axis that the sweep does not vary.
     pub fn chosen(results: &Results, x: Option<&str>, series: Option<&str>) -> Result<Self, String> {
-        let known = results.value_columns();
-        for (option, axis) in [("--x", x), ("--series", series)] {
-            if let Some(axis) = axis.filter(|axis| !known.iter().any(|name| name == axis)) {
-                let varied = if known.is_empty() { "nothing".to_owned() } else { known.join(", ") };
-                return Err(format!("{option}: the sweep does not vary `{axis}`; it varies {varied}"));
-            }
-        }
+        let axis = |option: &str, name: Option<&str>| {
+            name.map(|name| results.axis(name).map_err(|wrong| format!("{option}: {wrong}"))).transpose()
+        };
+        let (x, series) = (axis("--x", x)?, axis("--series", series)?);
         if x.is_some() && x == series {
             return Err("--x and --series name one axis; name two, or leave one out".to_owned());
         }
-        Ok(Self::divided(results, x, series))
+        Ok(Self::divided(results, x.as_deref(), series.as_deref()))
     }
     fn divided(results: &Results, given_x: Option<&str>, given_series: Option<&str>) -> Self {
         let mut rest = results.value_columns();
@@ -132,6 +132,8 @@ impl Axes {
         };
         let x = x.or_else(|| take(&numeric_axis));
         let x = x.or_else(|| take(&|column| column == "router")).or_else(|| take(&|_| true));
+        // A lone axis is the horizontal one.
+        let (x, series) = if x.is_none() && given_series.is_none() { (series, None) } else { (x, series) };
         let (places, unit) = x.as_ref().and_then(|column| places(results, column)).unwrap_or_default();
         Self { x, series, panels: rest, places, unit }
     }
@@ -162,7 +164,7 @@ pub fn figure(results: &Results, axes: &Axes, drawn: &Drawn) -> Option<Figure> {
         x: axes.x_title(),
         y: if unit.is_empty() { Title::plain(title) } else { Title::with_unit(title, unit) },
         series: Title::plain(&several(&axes.series)),
-        baseline_series: marks.iter().any(|mark| mark.series == "none").then(|| "none".to_owned()),
+        baseline_series: marks.iter().any(|mark| mark.series == BASELINE).then(|| BASELINE.to_owned()),
         columns: 3,
         shared_y: true,
         marks,
@@ -183,7 +185,14 @@ fn mark(point: &Point<'_>, axes: &Axes, metric: &str) -> Option<Mark> {
     let panels: Vec<String> = axes.panels.iter().map(|column| format!("{column} {}", text(column))).collect();
     Some(Mark {
         x: place,
-        series: axes.series.as_deref().map_or_else(|| "all".to_owned(), text),
+        series: match &axes.series {
+            Some(column) => text(column),
+            // Without an axis of its own the baseline is grey, and all others have one colour.
+            None if axes.x.as_deref() == Some("mechanism") && text("mechanism") == BASELINE => {
+                BASELINE.to_owned()
+            }
+            None => "all".to_owned(),
+        },
         panel: (!panels.is_empty()).then(|| panels.join(", ")),
         value: point.estimate(metric)?,
         baseline: None,

@@ -133,6 +133,26 @@ impl Results {
         unique(self.rows.iter().flat_map(|row| &row.values).map(|(name, _)| name.as_str()))
     }
 
+    /// The axis that a name stands for: its whole name, or its end where no other axis ends so, as `buffer` stands for
+    /// `nodes.walkers.buffer`.
+    ///
+    /// # Errors
+    /// A line: the sweep does not vary it, or several axes end so.
+    pub fn axis(&self, name: &str) -> Result<String, String> {
+        let known = self.value_columns();
+        if known.iter().any(|column| column == name) {
+            return Ok(name.to_owned());
+        }
+        let ends_so = |column: &&String| column.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'));
+        let candidates: Vec<String> = known.iter().filter(ends_so).cloned().collect();
+        match &candidates[..] {
+            [only] => Ok(only.clone()),
+            [] if known.is_empty() => Err(format!("the sweep does not vary `{name}`; it varies nothing")),
+            [] => Err(format!("the sweep does not vary `{name}`; it varies {}", known.join(", "))),
+            _ => Err(format!("`{name}` is ambiguous; name one of {}", candidates.join(", "))),
+        }
+    }
+
     /// Names of the metrics, in the order of their first appearance.
     pub fn metric_columns(&self) -> Vec<String> {
         unique(self.rows.iter().flat_map(|row| &row.metrics).map(|(name, _)| &**name))
@@ -249,7 +269,7 @@ pub enum Error {
         reason: io::Error,
     },
     /// There is no table.
-    #[error("cannot read {path}: there is no such file; {right}", path = path.display())]
+    #[error("cannot read {path}: no such file; {right}", path = path.display())]
     Missing {
         /// Which file.
         path: PathBuf,

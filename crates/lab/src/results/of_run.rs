@@ -25,7 +25,7 @@ fn file_of(path: &Path) -> Option<PathBuf> {
 
 fn of_text(text: &str) -> Result<Results, &'static str> {
     let whole: Map<String, Value> =
-        serde_json::from_str(text).map_err(|_| "it is no JSON object as `run --json` writes it")?;
+        serde_json::from_str(text).map_err(|_| "it is not a JSON object as `run --json` writes it")?;
     let run = whole.get("run").and_then(Value::as_object);
     let run = run.ok_or("it does not say which `run` it is of; run it again with this version")?;
     let text = |key: &str| run.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn what_is_no_run_says_so() {
         for (text, what) in [
-            ("[1]", "no JSON object"),
+            ("[1]", "not a JSON object"),
             ("{\"created\": 4}", "does not say which `run`"),
             ("{\"run\": {\"seed\": 1}}", "no figures"),
         ] {

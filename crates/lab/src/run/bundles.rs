@@ -87,7 +87,7 @@ impl<'s> World for Bundles<'s> {
         }
         let mut figures = Figures::from(summary);
         figures.why = nothing::bundles(setup, counts_from(network), some_fail(network), &figures.counts());
-        figures.odd = nothing::odd(mechanism(network), &figures.counts());
+        figures.odd = nothing::odd(setup, counts_from(network), mechanism(network), &figures.counts());
         let texts = extras.reports.into_iter().map(|(report, path)| (path, report.text()));
         let outcome =
             Outcome { figures, reports: texts.collect(), series: extras.series, ..Outcome::default() };

@@ -22,7 +22,7 @@ impl TraceFile {
         let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
         if end.is_empty() || !names.contains(&format!("trace.{end}")) {
             let right = format!("name it like {names}");
-            return Err(Error::new(&place_of(path), "a trace has no such ending", right));
+            return Err(Error::new(&place_of(path), "unknown format of a trace", right));
         }
         let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
         let file = folder.and_then(|()| File::create(path));

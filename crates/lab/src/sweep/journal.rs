@@ -167,7 +167,7 @@ fn check(found: &Identity, wanted: &Identity, path: &Path) -> Result<(), Error> 
     if found == wanted {
         return Ok(());
     }
-    Err(Error::OtherSweep { path: path.to_path_buf(), found: found.shown(), wanted: wanted.shown() })
+    Err(Error::OtherSweep { path: path.to_path_buf(), difference: found.difference(wanted) })
 }
 
 fn truncate(file: &mut File, length: u64, path: &Path) -> Result<(), Error> {

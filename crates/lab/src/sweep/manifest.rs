@@ -1,5 +1,6 @@
 //! What was planned for a folder: which points with which seeds, by all processes that have run there.
 
+use super::differences::differences;
 use super::{Error, Job};
 use crate::results::{Build, replace_file};
 use serde::{Deserialize, Serialize};
@@ -21,10 +22,20 @@ pub struct Identity {
 }
 
 impl Identity {
-    pub fn shown(&self) -> String {
-        let short = self.sweep.get(..8).unwrap_or(&self.sweep);
-        format!("sweep {short} by version {} ({})", self.version, self.commit)
+    fn build(&self) -> Build {
+        Build { version: self.version.clone(), commit: self.commit.clone() }
     }
+    /// How runs that are wanted differ from those that are found.
+    pub fn difference(&self, wanted: &Self) -> String {
+        let (there, here) = (self.build(), wanted.build());
+        if there == here { "they have another scenario".to_owned() } else { other_program(&there, &here) }
+    }
+}
+
+/// That runs were made by another program than this one.
+pub fn other_program(there: &Build, here: &Build) -> String {
+    let [there, here] = [there, here].map(|one| format!("version {} ({})", one.version, one.commit));
+    format!("they were made by {there}, this is {here}")
 }
 
 /// Whose runs a folder holds, and which will be there.
@@ -76,12 +87,10 @@ impl Manifest {
         let mut manifest = match Self::read(folder)? {
             Some(known) if known.identity == identity => known,
             Some(known) => {
-                let path = folder.join(MANIFEST_FILE);
-                return Err(Error::OtherSweep {
-                    path,
-                    found: known.identity.shown(),
-                    wanted: identity.shown(),
-                });
+                let of_scenario =
+                    differences(known.scenario(), scenario).filter(|_| known.build() == identity.build());
+                let difference = of_scenario.unwrap_or_else(|| known.identity.difference(&identity));
+                return Err(Error::OtherSweep { path: folder.join(MANIFEST_FILE), difference });
             }
             None => Self { identity, plans: Vec::new() },
         };
@@ -118,7 +127,7 @@ impl Manifest {
     }
     /// The program that runs it.
     pub fn build(&self) -> Build {
-        Build { version: self.identity.version.clone(), commit: self.identity.commit.clone() }
+        self.identity.build()
     }
     /// Text of the latest scenario.
     pub fn scenario(&self) -> &str {

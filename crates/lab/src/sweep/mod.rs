@@ -6,6 +6,7 @@
 //! A folder belongs to one scenario, but to no list of points and seeds: a sweep with more of them does what is missing. Several
 //! processes, on as many machines as reach the folder, each do a part, with a journal and a table of their own.
 
+mod differences;
 mod folder;
 mod journal;
 mod manifest;
@@ -89,14 +90,12 @@ pub enum Error {
         reason: io::Error,
     },
     /// The folder belongs to another sweep.
-    #[error("{path} holds runs of {found}, this is {wanted}; name another folder", path = path.display())]
+    #[error("{path} holds runs of another sweep: {difference}; name another folder", path = path.display())]
     OtherSweep {
         /// The journal.
         path: PathBuf,
-        /// Whose runs it holds.
-        found: String,
-        /// What was asked for.
-        wanted: String,
+        /// How they differ.
+        difference: String,
     },
     /// Someone else is writing here.
     #[error("another sweep is writing to {}", .0.display())]

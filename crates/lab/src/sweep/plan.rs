@@ -194,11 +194,12 @@ impl Plan {
 /// Seeds from `1,2,5..9`; both ends of a span are included.
 ///
 /// # Errors
-/// What is no number, a span that runs backwards, a seed that comes twice.
+/// What is not a number, a span that runs backwards, a seed that comes twice.
 pub fn seed_list(list: &str) -> Result<Vec<Seed>, lightlag_scenario::Error> {
     let place = Place::Option("seeds".into());
     let wrong = |what: String| lightlag_scenario::Error::new(&place, what, "seeds are written like 1,2,5..9");
-    let number = |text: &str| text.trim().parse::<u64>().map_err(|_| wrong(format!("`{text}` is no seed")));
+    let number =
+        |text: &str| text.trim().parse::<u64>().map_err(|_| wrong(format!("`{text}` is not a seed")));
     let mut seeds = Vec::new();
     let mut known = BTreeSet::new();
     for part in list.split(',') {

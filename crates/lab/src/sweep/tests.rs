@@ -102,7 +102,7 @@ fn a_journal_of_another_sweep_is_refused() {
 
 fn assert_refused(run: Result<Results, Error>) {
     let said = run.unwrap_err().to_string();
-    assert!(said.contains("holds runs of sweep") && !said.contains('\n'), "{said}");
+    assert!(said.contains("holds runs of another sweep: they ") && !said.contains('\n'), "{said}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A sweep's folder as one table: the union of what all its processes have run.
 
 use super::journal::{self, Finished, Metrics};
-use super::manifest::{Manifest, Values};
+use super::manifest::{Manifest, Values, other_program};
 use super::shard::{is_journal, is_table, table_of};
 use super::{Error, MANIFEST_FILE};
 use crate::results::{self, Name, RESULTS_FILE, Results, Row, write_summary};
@@ -107,10 +107,8 @@ impl<'m> Union<'m> {
     fn add_table(&mut self, path: &Path) -> Result<(), Error> {
         let table = Results::read_table(path)?;
         if table.build != self.manifest.build() {
-            let found = format!("version {} ({})", table.build.version, table.build.commit);
-            let build = self.manifest.build();
-            let wanted = format!("version {} ({})", build.version, build.commit);
-            return Err(Error::OtherSweep { path: path.to_path_buf(), found, wanted });
+            let difference = other_program(&table.build, &self.manifest.build());
+            return Err(Error::OtherSweep { path: path.to_path_buf(), difference });
         }
         self.files.push(path.to_path_buf());
         table.rows.into_iter().try_for_each(|row| self.add(row))

@@ -36,7 +36,7 @@ fn check(path: &Path) {
     let file = ScenarioFile::read(&[path]).unwrap_or_else(|error| panic!("{error}"));
     let points = match file.points() {
         // Maps of real places are fetched by the script beside the scenario, not kept here.
-        Err(error) if error.what.starts_with("there is no file") && error.what.contains("/out/") => {
+        Err(error) if error.what.starts_with("cannot find the file") && error.what.contains("/out/") => {
             return crate::skip::skip(error.what);
         }
         points => points.unwrap_or_else(|error| panic!("{error}")),

@@ -33,7 +33,7 @@ impl Item {
         let file = File::open(path).map_err(cannot)?;
         let found = file.metadata().map_err(cannot)?;
         if !found.is_file() {
-            return Err(Error::Input(format!("{}: it is no file; name a file", path.display())));
+            return Err(Error::Input(format!("{}: it is not a file; name a file", path.display())));
         }
         let (digest, length) = digest(&file, &mut |_| {}).map_err(cannot)?;
         if length == 0 {

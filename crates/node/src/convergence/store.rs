@@ -41,7 +41,7 @@ pub struct BundleStore {
 #[derive(Debug, Error)]
 pub enum Unkept {
     /// It has not the form of a bundle.
-    #[error("it is no bundle: {0}")]
+    #[error("it is not a bundle: {0}")]
     NoBundle(#[from] Broken),
     /// There is no room, or the disk fails.
     #[error("{0}")]
@@ -226,7 +226,7 @@ impl Part {
     /// It is here, as far as it comes: it gets its name.
     ///
     /// # Errors
-    /// It is no bundle, there is no room, or what the disk says.
+    /// It is not a bundle, there is no room, or what the disk says.
     pub fn keep(mut self, tag: Tag) -> Result<Bundle, Unkept> {
         self.file.flush().map_err(|why| of_disk(&why))?;
         self.check_form()?;

@@ -37,7 +37,9 @@ impl Namespaces {
             return Err(Error::Input(format!("network namespaces need root; {right}")));
         }
         if !Path::new("/dev/net/tun").exists() {
-            return Err(Error::Input("there is no /dev/net/tun; load the module: modprobe tun".to_owned()));
+            return Err(Error::Input(
+                "/dev/net/tun does not exist; load the module: modprobe tun".to_owned(),
+            ));
         }
         Ok(())
     }
@@ -68,7 +70,7 @@ impl Namespaces {
         for name in names {
             if !path(name).exists() || name.contains('/') {
                 let right = "see `ip netns list`, or make it with `ip netns add`";
-                return Err(Error::Input(format!("there is no network namespace `{name}`; {right}")));
+                return Err(Error::Input(format!("unknown network namespace `{name}`; {right}")));
             }
         }
         if names[0] == names[1] {

@@ -46,7 +46,7 @@ impl Programs {
         {
             let name = program.to_string_lossy();
             return Err(Error::Input(format!(
-                "there is no command `{name}`; name a program, as `-- curl URL`"
+                "cannot find the command `{name}`; name a program, as `-- curl URL`"
             )));
         }
         let mut programs = Self { near: None, far: None };

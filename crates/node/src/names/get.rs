@@ -140,7 +140,7 @@ fn discover(
     let is_version =
         versioned.split_last().is_some_and(|(front, last)| last.kind == kind::VERSION && front == *name);
     if !is_version {
-        return Err(wrong(format!("it names {versioned}, which is no version of {name}")));
+        return Err(wrong(format!("it names {versioned}, which is not a version of {name}")));
     }
     Ok(versioned.into_owned())
 }

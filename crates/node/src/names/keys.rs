@@ -22,7 +22,7 @@ fn read_text(path: &Path, right: &str) -> Result<String, Error> {
         return Err(wrong(format!("it has {size} bytes")));
     }
     let bytes = std::fs::read(path).map_err(|why| wrong(why.to_string()))?;
-    String::from_utf8(bytes).map_err(|_| wrong("it is no text".to_owned()))
+    String::from_utf8(bytes).map_err(|_| wrong("it is not text".to_owned()))
 }
 
 /// What signs with the key in a file: ECDSA with P-256, PKCS #8 in PEM. The key is named after `owner`.

@@ -41,7 +41,7 @@ impl Publication {
     /// Of a file, under a name and a version, with `segment` bytes of content in a segment.
     ///
     /// # Errors
-    /// One line: it is no file that can be read, or does not fit such segments.
+    /// One line: it is not a file that can be read, or does not fit such segments.
     pub fn open(path: &Path, base: Name, version: u64, segment: u32, signer: Signer) -> Result<Self, Error> {
         let file = SentFile::open(path)?;
         let segments = file.length().div_ceil(u64::from(segment).max(1)).max(1);

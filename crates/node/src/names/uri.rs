@@ -75,7 +75,7 @@ impl FromStr for FaceUri {
         match scheme {
             "udp" | "udp4" | "udp6" => Ok(Self::Udp(at()?)),
             "tcp" | "tcp4" | "tcp6" => Ok(Self::Tcp(at()?)),
-            other => Err(wrong(&format!("there is no `{other}` here"))),
+            other => Err(wrong(&format!("unknown transport `{other}`"))),
         }
     }
 }

@@ -191,7 +191,7 @@ impl Accepted {
     }
 }
 
-/// `None` if it is missing; a file that is no state is a damaged one.
+/// `None` if it is missing; a file that is not a state is a damaged one.
 fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match files::read_state(path, STATE_MOST_BYTES) {
         Ok(bytes) => Ok(Some(bytes)),

@@ -32,7 +32,7 @@ impl Source {
     /// Opens a file and reads it once; `watch` is called with the bytes read so far and the length.
     ///
     /// # Errors
-    /// One line: it is not there, cannot be read, or is no file.
+    /// One line: it is not there, cannot be read, or is not a file.
     pub fn open(path: &Path, watch: &mut dyn FnMut(u64, u64)) -> Result<Self, Error> {
         let file = SentFile::open(path)?;
         let read = digest(file.file(), &mut |done| watch(done, file.length()));

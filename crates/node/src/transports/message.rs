@@ -27,7 +27,7 @@ impl Content {
     /// Reads a file once, to know its digest.
     ///
     /// # Errors
-    /// One line: it is not there, cannot be read, or is no file.
+    /// One line: it is not there, cannot be read, or is not a file.
     pub fn load(payload: &Payload, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Self, Error> {
         let path = match payload {
             Payload::Noise(plan) => return Ok(Self::Noise(*plan, Noise::new())),

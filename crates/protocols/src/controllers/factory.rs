@@ -19,7 +19,7 @@ pub struct Factory {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ControllerError {
     /// No row of the table has this name.
-    #[error("there is no controller `{name}`; name one of {known}")]
+    #[error("unknown controller `{name}`; name one of {known}")]
     Unknown {
         /// The name given.
         name: String,
@@ -95,6 +95,6 @@ mod tests {
         let wrong = Factory::resolve("fixed", &given("windows", 1.0)).expect_err("it has none");
         assert_eq!(wrong.to_string(), "`fixed` has no parameter `windows`; it has: window, rate");
         let unknown = Factory::resolve("fixd", &BTreeMap::new()).expect_err("no such row").to_string();
-        assert!(unknown.starts_with("there is no controller `fixd`; name one of aimd, arc, "), "{unknown}");
+        assert!(unknown.starts_with("unknown controller `fixd`; name one of aimd, arc, "), "{unknown}");
     }
 }

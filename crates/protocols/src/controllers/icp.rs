@@ -31,7 +31,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             "s",
             0.2,
             (0.0, 60.0),
-            "The timer's least value, so that a queue that grows is no timeout; 0: as in the paper.",
+            "The timer's least value, so that a queue that grows is not a timeout; 0: as in the paper.",
         ),
     ],
     only_with: &[],

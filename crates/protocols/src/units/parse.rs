@@ -37,6 +37,11 @@ pub fn quoted(text: &str) -> String {
     format!("`{}`", one_line(&shown))
 }
 
+/// That a piece of input is not what it should be, such as "a time".
+pub fn is_not(text: &str, what: &str) -> String {
+    format!("{} is not {what}", quoted(text))
+}
+
 /// The text with spaces in place of control characters.
 pub fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
@@ -179,14 +184,14 @@ impl Kind {
         self.units.iter().find(|known| known.0 == unit).map(|known| known.1).ok_or_else(|| {
             let units: Vec<&str> = self.units.iter().map(|known| known.0).collect();
             Wrong::new(
-                format!("{} is no unit of {}", quoted(unit), self.name),
+                format!("{} is not a unit of {}", quoted(unit), self.name),
                 format!("units: {}", units.join(", ")),
             )
         })
     }
     fn value(&self, text: &str, number: &str, factor: f64) -> Parsed<f64> {
         let value =
-            plain_number(number).ok_or_else(|| self.wrong(text, "is no number with a unit"))? * factor;
+            plain_number(number).ok_or_else(|| self.wrong(text, "is not a number with a unit"))? * factor;
         if value < 0.0 {
             return Err(self.wrong(text, "is negative"));
         }
@@ -293,7 +298,7 @@ pub fn signed_time(text: &str) -> Parsed<Duration> {
 /// What is wrong with it.
 pub fn positive_time(text: &str) -> Parsed<Duration> {
     let time = time(text)?;
-    if time == Duration::ZERO { Err(TIME.wrong(text, "is no time at all")) } else { Ok(time) }
+    if time == Duration::ZERO { Err(TIME.wrong(text, "is zero")) } else { Ok(time) }
 }
 /// A time or a range of times.
 ///
@@ -357,8 +362,7 @@ pub fn length_m(text: &str) -> Parsed<f64> {
 /// # Errors
 /// What is wrong with it.
 pub fn area(text: &str) -> Parsed<Area> {
-    let wrong =
-        || Wrong::new(format!("{} is no area", quoted(text)), "an area is written like \"1 km x 1 km\"");
+    let wrong = || Wrong::new(is_not(text, "an area"), "an area is written like \"1 km x 1 km\"");
     let (width, height) = text.split_once('x').ok_or_else(wrong)?;
     let area = Area { width_m: length_m(width)?, height_m: length_m(height)? };
     if area.width_m <= 0.0 || area.height_m <= 0.0 { Err(wrong()) } else { Ok(area) }
@@ -369,7 +373,7 @@ pub fn area(text: &str) -> Parsed<Area> {
 /// What is wrong with it.
 pub fn position(text: &str) -> Parsed<Position> {
     let (x, y) = text.split_once(',').ok_or_else(|| {
-        Wrong::new(format!("{} is no position", quoted(text)), "a position is written like \"100 m, 200 m\"")
+        Wrong::new(is_not(text, "a position"), "a position is written like \"100 m, 200 m\"")
     })?;
     let signed = |text: &str| match text.trim().strip_prefix('-') {
         Some(length) => length_m(length).map(|length| -length),

@@ -312,7 +312,7 @@ enum InOneByte {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Malformed {
     /// It cannot be read.
-    #[error("it is no frame")]
+    #[error("it is not a frame")]
     Frame,
     /// A stream would have more bytes than can be counted.
     #[error("offset {0} and its bytes are beyond the end of all streams")]

@@ -25,7 +25,7 @@ pub struct Written(Instance);
 pub fn needs(class: &Class, recovery: &str) -> PyResult<controllers::Needs> {
     let known = Recovery::NAMES.iter().find(|known| known.0 == recovery).ok_or_else(|| {
         let names = Recovery::NAMES.map(|known| known.0).join("`, `");
-        PyValueError::new_err(format!("there is no recovery `{recovery}`; name one of `{names}`"))
+        PyValueError::new_err(format!("unknown recovery `{recovery}`; name one of `{names}`"))
     })?;
     Ok(controllers::Needs { recovery: known.1, rate_samples: class.flag("rate_samples") })
 }

@@ -205,7 +205,7 @@ impl Advice {
         let wrong = if timeout_ns.is_some_and(|ns| ns <= 0) {
             "`timeout_ns` must be greater than zero"
         } else if probe_train == 0 {
-            "`probe_train` must be at least 1, which is no train"
+            "`probe_train` must be at least 1"
         } else if !(0.0..=COPIES_MAX).contains(&low_priority_copies) {
             "`low_priority_copies` must be from 0 to 1000"
         } else {

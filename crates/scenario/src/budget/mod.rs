@@ -19,6 +19,9 @@ use crate::quantity;
 use crate::{Error, Place, Result, Section};
 use lightlag_protocols::units::Bytes;
 
+/// The table of limits.
+pub(crate) const LIMITS: &str = "limits";
+
 /// A run has no more than this many times the events of its estimate.
 pub const FACTOR: f64 = 3.0;
 
@@ -111,7 +114,7 @@ impl Estimate {
             (&item.place, item.what.as_str(), item.less)
         });
         let right = format!("{less}: a run takes at most {most}, or raise `limits.{key}`");
-        Error::new(place, format!("{what}, and the run may take {sum}"), right)
+        Error::new(place, format!("{what}, and the run may take {sum}"), right).of_key(LIMITS, None)
     }
 }
 

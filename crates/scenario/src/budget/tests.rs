@@ -347,7 +347,7 @@ fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
 
 /// A line of an error about a file that is not part of the repository.
 fn is_about_a_missing_file(line: &str) -> bool {
-    line.contains("there is no file") && line.contains("/out/")
+    line.contains("cannot find the file") && line.contains("/out/")
         || line.contains("names `data/") && line.contains("which does not exist")
         || line.contains("cannot read") && line.contains("/out/traces/")
 }

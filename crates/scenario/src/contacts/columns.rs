@@ -1,6 +1,6 @@
 //! Which columns of a trace mean what: as the scenario says, as the header of the file names them, or as most traces have them.
 
-use crate::error::{Wrong, quoted};
+use crate::error::{Wrong, is_not, quoted};
 use lightlag_protocols::time::Duration;
 use std::collections::BTreeMap;
 
@@ -88,7 +88,7 @@ impl Format {
                 continue;
             }
             let Some(name) = known.iter().find(|name| **name == word) else {
-                return Err(Wrong::new(format!("{} is no column", quoted(word)), right()));
+                return Err(Wrong::new(is_not(word, "a column"), right()));
             };
             if at.insert(*name, index).is_some() {
                 return Err(Wrong::new(format!("column `{name}` comes twice"), right()));
@@ -220,7 +220,7 @@ mod tests {
             (Recorded::Intervals, "a b start", "are not complete"),
             (Recorded::Intervals, "a b start end duration", "are not complete"),
             (Recorded::Sightings, "a a time", "column `a` comes twice"),
-            (Recorded::Sightings, "a b start", "`start` is no column"),
+            (Recorded::Sightings, "a b start", "`start` is not a column"),
             (Recorded::Positions, "node time x lat", "are not complete"),
             (Recorded::Positions, "node time x y lat", "are not complete"),
         ] {

@@ -9,7 +9,7 @@ pub fn date_time(text: &str) -> Option<Instant> {
     if let Some(at) = usual(text.as_bytes()) {
         return Some(at);
     }
-    // Most of what is asked for is no date: numbers, names, empty cells.
+    // Most of what is asked for is not a date: numbers, names, empty cells.
     let is_date = text.len() >= 16 && matches!(text.as_bytes().get(4), Some(b'-' | b'/'));
     let text = if is_date { text.replace('/', "-").replacen(['T', 't'], " ", 1) } else { return None };
     let zoned = |format| DateTime::parse_from_str(&text, format).ok().map(|at| at.to_utc());

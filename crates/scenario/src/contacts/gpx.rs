@@ -1,7 +1,7 @@
 //! Tracks of satellite receivers in GPX 1.0 and 1.1.
 
 use super::dates::date_time;
-use crate::error::{Error, Place, Result, quoted};
+use crate::error::{Error, Place, Result, is_not, quoted};
 use crate::quantity::plain_number;
 use lightlag_protocols::time::Instant;
 use quick_xml::escape::resolve_predefined_entity;
@@ -139,7 +139,7 @@ impl Found {
             (Some(Element::Time), Some(Element::Point)) => {
                 let text = self.words.trim();
                 let at = date_time(text);
-                let wrong = || format!("{} is no time; one is written as 2026-11-25T10:16:00Z", quoted(text));
+                let wrong = || is_not(text, "a time; one is written as 2026-11-25T10:16:00Z");
                 self.at = Some(at.ok_or_else(wrong)?);
             }
             (Some(Element::Name), Some(Element::Track)) => {
@@ -168,7 +168,7 @@ fn degrees(start: &BytesStart, name: &str, most: f64) -> std::result::Result<f64
     let attribute = start.try_get_attribute(name).map_err(|error| error.to_string())?;
     let value = attribute.ok_or_else(|| format!("a point of a track has no `{name}`"))?.value;
     let number = plain_number(value.trim()).filter(|number| number.abs() <= most);
-    number.ok_or_else(|| format!("{} is no `{name}` in degrees", quoted(&value)))
+    number.ok_or_else(|| format!("{} is not a `{name}` in degrees", quoted(&value)))
 }
 
 /// Which device a track is of.
@@ -226,9 +226,9 @@ mod tests {
         for (from, to, what) in [
             ("</trkseg></trk>\n<rte>", "<rte>", "t.gpx:"),
             ("lat=\"60.17\"", "", "t.gpx:5: a point of a track has no `lat`"),
-            ("60.17", "90.1", "t.gpx:5: `90.1` is no `lat` in degrees"),
-            ("24.95", "east", "t.gpx:6: `east` is no `lon` in degrees"),
-            ("23:59:46.5Z", "midnight", "t.gpx:5: `2008-06-10Tmidnight` is no time"),
+            ("60.17", "90.1", "t.gpx:5: `90.1` is not a `lat` in degrees"),
+            ("24.95", "east", "t.gpx:6: `east` is not a `lon` in degrees"),
+            ("23:59:46.5Z", "midnight", "t.gpx:5: `2008-06-10Tmidnight` is not a time"),
             ("</gpx>", "", "the file ends within an element"),
         ] {
             let wrong = read(&TWO.replacen(from, to, 1)).map(drop).unwrap_err().to_string();

@@ -1,7 +1,7 @@
 //! ION's contact plans: `a contact` and `a range` lines of an `ionrc` file.
 
 use super::{ContactRow, Line, Lines, check_order, rate};
-use crate::error::{Result, quoted};
+use crate::error::{Result, is_not, quoted};
 use crate::quantity::plain_number;
 use lightlag_protocols::time::{Duration, Instant};
 
@@ -46,9 +46,9 @@ pub fn ion(file: &str, bytes: &[u8]) -> Result<IonPlan> {
             }
             ["a", "range", start, end, from, to, light, ..] => {
                 let row = clock.row(&line, [start, end, from, to])?;
-                let delay = plain_number(light).filter(|s| (0.0..=1e9).contains(s)).ok_or_else(|| {
-                    line.wrong(format!("{} is no light time", quoted(light)), "give seconds, not negative")
-                })?;
+                let delay = plain_number(light)
+                    .filter(|s| (0.0..=1e9).contains(s))
+                    .ok_or_else(|| line.wrong(is_not(light, "a light time"), "give seconds, not negative"))?;
                 plan.ranges.push(ContactRow { delay: Some(Duration::from_secs_f64(delay)), ..row });
             }
             ["a", ..] => return Err(line.wrong("the line is cut short or adds something else", SYNTAX)),
@@ -83,10 +83,10 @@ impl Clock {
                 ));
             }
             let s = plain_number(relative).filter(|s| (0.0..=3.2e9).contains(s));
-            let offset = Duration::from_secs_f64(s.ok_or_else(|| wrong("is no time"))?);
+            let offset = Duration::from_secs_f64(s.ok_or_else(|| wrong("is not a time"))?);
             return Ok(Instant::from_nanos(self.reference_ns).saturating_add(offset));
         }
-        let s = absolute_s(word).ok_or_else(|| wrong("is no time"))? - self.epoch_s;
+        let s = absolute_s(word).ok_or_else(|| wrong("is not a time"))? - self.epoch_s;
         if s > 3_200_000_000 { Err(wrong("is a century after the first")) } else { Ok(Instant::from_secs(s)) }
     }
     fn row(&self, line: &Line, [start, end, from, to]: [&str; 4]) -> Result<ContactRow> {

@@ -30,7 +30,7 @@ pub use the_one::{
 };
 pub use trace::{Fix, Meeting, Part, Trace, trace, traces};
 
-use super::error::{Error, Place, Result, quoted};
+use super::error::{Error, Place, Result, is_not};
 use super::files::utf8;
 use super::quantity::plain_number;
 use lightlag_protocols::time::{Duration, Instant};
@@ -89,7 +89,7 @@ pub struct ContactRow {
     pub delay: Option<Duration>,
 }
 
-/// Two thousand years of seconds: more is no time of a contact.
+/// Two thousand years of seconds: more is not a time of a contact.
 const SECONDS_MAX: f64 = 6.4e9;
 
 /// The lines of a text that say something, with their numbers and without comments.
@@ -143,20 +143,15 @@ impl Line<'_> {
 fn seconds(word: &str, place: &Place) -> Result<Instant> {
     let value = plain_number(word).filter(|s| (0.0..=SECONDS_MAX).contains(s));
     value.map(Instant::from_secs_f64).ok_or_else(|| {
-        Error::new(
-            place,
-            format!("{} is no time", quoted(word)),
-            "a time is a number of seconds, not negative",
-        )
+        Error::new(place, is_not(word, "a time"), "a time is a number of seconds, not negative")
     })
 }
 
 /// A number of `unit` per second as a rate; zero is refused.
 fn rate(word: &str, bits_per_unit: f64, place: &Place) -> Result<BitRate> {
     let bits = plain_number(word).map(|n| (n * bits_per_unit).round()).filter(|n| (1.0..=1e15).contains(n));
-    bits.map(|n| BitRate(n as u64)).ok_or_else(|| {
-        Error::new(place, format!("{} is no rate", quoted(word)), "a rate is a number above zero")
-    })
+    bits.map(|n| BitRate(n as u64))
+        .ok_or_else(|| Error::new(place, is_not(word, "a rate"), "a rate is a number above zero"))
 }
 
 /// An end that does not lie before its start.

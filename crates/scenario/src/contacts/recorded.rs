@@ -246,7 +246,7 @@ impl Tally {
         add(trace.timeless, "points without a time dropped".to_owned());
         add(moved.repeated, "positions replaced by a later line of their device and time".to_owned());
         add(moved.gaps, format!("absences, longer than `gap` = {} s", taken.gap.as_secs_f64()));
-        add(self.unknown, format!("dropped, with {} devices that are no nodes", self.external));
+        add(self.unknown, format!("dropped, with {} devices that are not nodes", self.external));
         add(self.with_itself, "dropped, of a node with itself".to_owned());
         let source =
             if self.is_estimated { "the scan interval as estimated from the file" } else { "by `sighting`" };
@@ -350,13 +350,13 @@ mod tests {
         assert_eq!(told, [[10, 140, 0, 1], [141, 150, 0, 1]], "touching ones are joined too");
         assert_eq!(
             line,
-            "6 lines; 1 dropped, with 1 devices that are no nodes; 1 dropped, of a node with itself; \
+            "6 lines; 1 dropped, with 1 devices that are not nodes; 1 dropped, of a node with itself; \
              2 joined with others of their pair: 2 contacts of 2 nodes"
         );
         let error = read(text, Recorded::Intervals, &taken(Ids::Named, None), false).unwrap_err().to_string();
         assert_eq!(
             error,
-            "f:6: there is no node `44`; name a node, or number one from 1 to 3, \
+            "f:6: unknown node `44`; name a node, or number one from 1 to 3, \
              or say `ids = \"all\"` to make a node of each device, \
              or say `unknown_nodes = \"skip\"` to drop contacts with other devices"
         );

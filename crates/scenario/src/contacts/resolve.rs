@@ -44,7 +44,7 @@ impl Nodes {
     pub(super) fn unknown(&self, id: &str) -> Wrong {
         let last = (self.first_id + self.count).saturating_sub(1);
         Wrong::new(
-            format!("there is no node {}", quoted(id)),
+            format!("unknown node {}", quoted(id)),
             format!("name a node, or number one from {} to {last}", self.first_id),
         )
     }
@@ -316,7 +316,7 @@ mod tests {
         };
         assert_eq!(
             told("1,3,0,5", &channels),
-            "f:2: there is no node `3`; name a node, or number one from 1 to 2"
+            "f:2: unknown node `3`; name a node, or number one from 1 to 2"
         );
         assert_eq!(told("1,x,0,5", &channels), "f:2: the node meets itself; name two nodes");
         assert!(told("1,2,0,5", &Channels::default()).contains("has no rate"));

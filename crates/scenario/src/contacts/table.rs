@@ -55,7 +55,7 @@ fn header(cells: &[&str]) -> std::result::Result<Vec<usize>, String> {
     let mut columns = Vec::new();
     for cell in cells {
         let Some(column) = COLUMNS.iter().position(|name| name == cell) else {
-            return Err(format!("{} is no column ({})", quoted(cell), suggestion(cell, COLUMNS)));
+            return Err(format!("{} is not a column ({})", quoted(cell), suggestion(cell, COLUMNS)));
         };
         if columns.contains(&column) {
             return Err(format!("column {} comes twice", quoted(cell)));
@@ -104,8 +104,8 @@ mod tests {
             told("start_s,end_s,a,b\n5,2,x,y\n"),
             "f:2: the contact ends before it starts (5 s to 2 s); its end must lie after its start"
         );
-        assert!(told("start_s,end_s,a,b\nNaN,2,x,y\n").starts_with("f:2: `NaN` is no time"));
+        assert!(told("start_s,end_s,a,b\nNaN,2,x,y\n").starts_with("f:2: `NaN` is not a time"));
         assert!(told("start_s,end_s,a\n").contains("column `b` is missing"));
-        assert!(told("start_s,end_s,a,b,rate_bps\n1,2,x,y,0\n").contains("is no rate"));
+        assert!(told("start_s,end_s,a,b,rate_bps\n1,2,x,y,0\n").contains("is not a rate"));
     }
 }

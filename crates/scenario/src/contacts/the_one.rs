@@ -1,7 +1,7 @@
 //! The ONE's events: lines of `TIME ACTION ...`, as its `StandardEventsReader` takes them.
 
 use super::{ContactRow, Id, Line, Lines, seconds};
-use crate::error::{Place, Result, quoted};
+use crate::error::{Place, Result, is_not};
 use crate::model::{Group, Radio};
 use crate::quantity::plain_number;
 use crate::the_one::number;
@@ -97,9 +97,9 @@ fn event(line: &Line, action: &str, rest: &[&str]) -> Result<EventKind> {
     match (action, rest) {
         ("C", [message, from, to, size, response @ ..]) => {
             let bytes = number(size).ok().and_then(|size| u64::try_from(size).ok()).filter(|size| *size > 0);
-            let size = Bytes(bytes.ok_or_else(|| {
-                line.wrong(format!("{} is not a size", quoted(size)), "write a whole number of bytes")
-            })?);
+            let size = Bytes(
+                bytes.ok_or_else(|| line.wrong(is_not(size, "a size"), "write a whole number of bytes"))?,
+            );
             let response = response.first().is_some_and(|word| *word != "0");
             let (from, to) = (address(line, from)?, address(line, to)?);
             Ok(EventKind::Create { message: (*message).to_owned(), from, to, size, response })
@@ -107,7 +107,7 @@ fn event(line: &Line, action: &str, rest: &[&str]) -> Result<EventKind> {
         ("CONN", [a, b, state, interface @ ..]) => {
             let up = state.eq_ignore_ascii_case("up");
             if !up && !state.eq_ignore_ascii_case("down") {
-                let what = format!("{} is no state", quoted(state));
+                let what = is_not(state, "a state");
                 return Err(line.wrong(what, "a link goes `up` or `down`"));
             }
             let bytes_per_s =
@@ -118,9 +118,7 @@ fn event(line: &Line, action: &str, rest: &[&str]) -> Result<EventKind> {
         }
         _ => match DECISIONS.iter().find(|known| known.0 == action) {
             Some((name, words)) if rest.len() >= *words => Ok(EventKind::Decision(name)),
-            None if !matches!(action, "C" | "CONN") => {
-                Err(line.wrong(format!("{} is no action", quoted(action)), ACTIONS))
-            }
+            None if !matches!(action, "C" | "CONN") => Err(line.wrong(is_not(action, "an action"), ACTIONS)),
             _ => Err(line.wrong(
                 format!("the event `{action}` is cut short"),
                 "C MESSAGE FROM TO SIZE, CONN A B up|down, S|DE|A MESSAGE FROM TO, DR|R MESSAGE HOST",
@@ -132,11 +130,13 @@ fn event(line: &Line, action: &str, rest: &[&str]) -> Result<EventKind> {
 /// A host's address: the digits at the end of its name.
 fn address(line: &Line, word: &str) -> Result<u32> {
     let digits = word.trim_start_matches(|c: char| !c.is_ascii_digit());
-    // A name may have a hyphen; a sign before the number is no name.
+    // A name may have a hyphen; a sign before the number is not a name.
     let is_host = !digits.is_empty() && !word.starts_with(['-', '+']);
-    digits.parse().ok().filter(|_| is_host).ok_or_else(|| {
-        line.wrong(format!("{} is no host", quoted(word)), "a host is an address such as 12 or n12")
-    })
+    digits
+        .parse()
+        .ok()
+        .filter(|_| is_host)
+        .ok_or_else(|| line.wrong(is_not(word, "a host"), "a host is an address such as 12 or n12"))
 }
 
 /// Gives connections that state no rate the lower one of both hosts' first interfaces, or of those that they name;
@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn what_is_no_event_is_an_error_with_its_line() {
         let told = |text: &str| the_one_events("f", text.as_bytes()).unwrap_err().to_string();
-        assert_eq!(told("1 CONN 0 1 sideways"), "f:1: `sideways` is no state; a link goes `up` or `down`");
+        assert_eq!(told("1 CONN 0 1 sideways"), "f:1: `sideways` is not a state; a link goes `up` or `down`");
         assert_eq!(
             told("2 CONN 0 1 up\n1 CONN 0 1 down"),
             "f:2: the event is earlier than the one before it; sort the lines by time"

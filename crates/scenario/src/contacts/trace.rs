@@ -3,7 +3,7 @@
 use super::columns::{Columns, Format, Recorded};
 use super::dates::date_time;
 use super::{SECONDS_MAX, check_order, gpx};
-use crate::error::{Error, Place, Result, quoted};
+use crate::error::{Error, Place, Result, is_not, quoted};
 use crate::files::utf8;
 use crate::quantity::plain_number;
 use lightlag_protocols::time::{Duration, Instant};
@@ -143,7 +143,7 @@ fn instant(word: &str, unit: Duration, place: impl FnOnce() -> Place) -> Result<
     let most = Instant::from_secs_f64(SECONDS_MAX);
     let number = nanos.map(Instant::from_nanos).filter(|at| *at <= most).or_else(fraction);
     number.or_else(|| date_time(word)).ok_or_else(|| {
-        let what = format!("{} is no time", quoted(word));
+        let what = is_not(word, "a time");
         // 1e12 ms are in the year 2001.
         let is_ms =
             unit == Duration::from_secs(1) && word.parse().is_ok_and(|n: f64| (1e11..1e13).contains(&n));
@@ -350,7 +350,7 @@ impl<'a> Reader<'a, '_> {
         let number = |column: usize, name: &str, most: f64| {
             let word = row[column];
             plain_number(word).filter(|n| n.abs() <= most).ok_or_else(|| {
-                let what = format!("{} is no {name}", quoted(word));
+                let what = format!("{} is not a {name}", quoted(word));
                 let right = format!("write a number from -{most} to {most}; set `columns`");
                 Error::new(&self.place(line), what, right)
             })
@@ -451,10 +451,10 @@ mod tests {
         let usual = Format::new(Recorded::Intervals, None, S).unwrap();
         let told = |text: &str| trace("f", text.as_bytes(), &usual).unwrap_err().to_string();
         assert_eq!(told("1 2 10"), "f:1: the line has 3 columns of 4; set `columns`");
-        assert_eq!(told("1 2 3 4\n\n1 2 x 4").split(';').next(), Some("f:3: `x` is no time"));
+        assert_eq!(told("1 2 3 4\n\n1 2 x 4").split(';').next(), Some("f:3: `x` is not a time"));
         assert!(told("1 2 4 3").starts_with("f:1: the contact ends before it starts"));
         for time in ["-1", "1e99", "9999999999999999999", "nan", "7e9"] {
-            assert!(told(&format!("1 2 3 4\n1 2 {time} 9999999999999")).contains("is no time"), "{time}");
+            assert!(told(&format!("1 2 3 4\n1 2 {time} 9999999999999")).contains("is not a time"), "{time}");
         }
         assert_eq!(
             told("a b start end"),
@@ -476,7 +476,7 @@ mod tests {
         let swapped = trace("f", b"7 2008-02-02 15:36:08 39.9 116.5\n", &split).unwrap_err().to_string();
         assert_eq!(
             swapped,
-            "f:1: `116.5` is no latitude in degrees; write a number from -90 to 90; set `columns`"
+            "f:1: `116.5` is not a latitude in degrees; write a number from -90 to 90; set `columns`"
         );
     }
 

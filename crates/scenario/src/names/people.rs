@@ -193,7 +193,8 @@ fn place(section: &Section, nodes: &[NodePlan]) -> Result<u32> {
     let found = nodes.iter().position(|node| node.name == name);
     found.map(|index| index as u32).ok_or_else(|| {
         let what = format!("no link leads to or from `{name}`");
-        Error::new(&section.place_of("at"), what, "name a node that a table [links.NAME] joins")
+        let right = "name a node that a table [links.NAME] joins";
+        Error::new(&section.place_of("at"), what, right).of_key(section.key("at"), None)
     })
 }
 
@@ -220,6 +221,7 @@ fn who_has<'p>(
     let found = lineage.find_map(|above| producers.iter().find(|producer| producer.spec.prefix == above));
     found.map(|found| &found.spec.producer).ok_or_else(|| {
         let what = format!("no producer has `{}`", section.key(key));
-        Error::new(&section.place_of(key), what, "name something under the `prefix` of a producer")
+        let right = "name something under the `prefix` of a producer";
+        Error::new(&section.place_of(key), what, right).of_key(section.key(key), None)
     })
 }

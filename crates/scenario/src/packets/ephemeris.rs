@@ -20,7 +20,7 @@ const HORIZONS: &str = "export a table with `delta`, `1-way_down_LT`, or vectors
 pub fn read(file: &str, bytes: &[u8]) -> Result<Vec<(Instant, Duration)>> {
     let name: Arc<str> = file.into();
     let text = std::str::from_utf8(bytes)
-        .map_err(|_| Error::new(&Place::File(name.clone()), "the file is no text in UTF-8", CSV))?;
+        .map_err(|_| Error::new(&Place::File(name.clone()), "the file is not text in UTF-8", CSV))?;
     let lines = Lines { name, text };
     let rows = if text.contains("$$SOE") { lines.horizons()? } else { lines.csv()? };
     lines.ascending(rows)
@@ -68,7 +68,7 @@ impl Lines<'_> {
                 Some(&[time_s, one_way_s]) if (0.0..1e10).contains(&time_s) => {
                     rows.push((number, time_s, one_way_s));
                 }
-                _ => return Err(self.wrong(number, format!("`{line}` is no row"), CSV)),
+                _ => return Err(self.wrong(number, format!("`{line}` is not a row"), CSV)),
             }
         }
         Ok(rows)
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_an_error_with_its_line() {
         let told = |text: &str| read("f", text.as_bytes()).unwrap_err().to_string();
-        assert_eq!(told("0,1\n1,x\n"), "f:2: `1,x` is no row; lines are `time_s,one_way_s`, as `0,182.5`");
+        assert_eq!(told("0,1\n1,x\n"), "f:2: `1,x` is not a row; lines are `time_s,one_way_s`, as `0,182.5`");
         assert_eq!(told("5,1\n5,2\n"), "f:2: the table goes back in time; list later times later");
         assert_eq!(told("0,-1\n"), "f:1: a light time of -1 s; it is 0 to 1e8 s");
         assert!(told("# nothing\n").starts_with("f: the table has no rows"));

@@ -80,7 +80,7 @@ fn flow(section: &Section, links: &[LinkPlan], known: &Known) -> Result<FlowSpec
     let to = section.need_text("to", "\"mars\"")?;
     let way = |from: &str, to: &str, key: &str| {
         let path = Network::path(links, from, to).filter(|path| !path.is_empty());
-        path.ok_or_else(|| no_way(&section.place_of(key), from, to))
+        path.ok_or_else(|| no_way(&section.place_of(key), from, to).of_key(section.key(key), None))
     };
     let (forward, backward) = (way(from, to, "to")?, way(to, from, "from")?);
     let kind = section.word("transport", &KINDS)?.unwrap_or_default();

@@ -70,7 +70,7 @@ impl Network {
         let Some(there) = self.links.iter().find(wanted) else {
             let known: Vec<&str> = self.links.iter().map(|link| link.name.as_str()).collect();
             let name = name.unwrap_or_default();
-            return Err(format!("there is no `{name}`; name one of {}", known.join(", ")));
+            return Err(format!("unknown link `{name}`; name one of {}", known.join(", ")));
         };
         let back = self.links.iter().find(|link| link.name == format!("{}.back", there.name));
         let silent = LinkSpec { rate: Rate::Table(vec![(Instant::ZERO, BitRate(0))]), ..there.spec.clone() };

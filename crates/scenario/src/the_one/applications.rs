@@ -145,6 +145,6 @@ fn destinations(space: &Space, hosts: u32) -> Result<Vec<u32>> {
             }
             Ok((low.unsigned_abs()..high.unsigned_abs()).collect())
         }
-        _ => Err(found.wrong("is no range of hosts", right)),
+        _ => Err(found.wrong("is not a range of hosts", right)),
     }
 }

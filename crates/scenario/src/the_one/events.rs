@@ -144,6 +144,6 @@ fn window(space: &Space) -> Result<(Instant, Instant)> {
         [start, end] if (0.0..=1e9).contains(&start) && start <= end => {
             Ok((Instant::from_secs_f64(start), Instant::from_secs_f64(end.min(3e9))))
         }
-        _ => Err(found.wrong("is no span of time", "give start and end in seconds, like 0, 3600")),
+        _ => Err(found.wrong("is not a span of time", "give start and end in seconds, like 0, 3600")),
     }
 }

@@ -6,7 +6,7 @@ use super::numbers::{boolean, double, int, long};
 use super::routers;
 use super::settings::{Found, Run, Space};
 use crate::catalogue::{Catalogue, Entry, resolve};
-use crate::error::{Error, Result, Wrong, quoted};
+use crate::error::{Error, Result, Wrong, is_not, quoted};
 use crate::files::Files;
 use crate::model::{Algorithm, Group, NODES_MAX};
 use lightlag_protocols::dtn::{Domain, Mechanism, NodePolicy, Value};
@@ -74,7 +74,7 @@ fn send_order(text: &str) -> std::result::Result<SendOrderKind, Wrong> {
     match text {
         "1" | "RANDOM" => Ok(SendOrderKind::Clock),
         "2" | "FIFO" => Ok(SendOrderKind::Fifo),
-        _ => Err(Wrong::new(format!("{} is no queue mode", quoted(text)), "write 1 (RANDOM) or 2 (FIFO)")),
+        _ => Err(Wrong::new(is_not(text, "a queue mode"), "write 1 (RANDOM) or 2 (FIFO)")),
     }
 }
 

@@ -204,7 +204,7 @@ fn name(run: Run, space: &Space) -> Result<String> {
     let Some(found) = space.find("name") else { return Ok(run.layers.stem()) };
     let name = run.fill(&found)?;
     check_file_name(&name)
-        .map_err(|wrong| found.wrong(format!("is no name: {}", wrong.what), wrong.right))?;
+        .map_err(|wrong| found.wrong(format!("is not a name: {}", wrong.what), wrong.right))?;
     Ok(name)
 }
 

@@ -1,6 +1,6 @@
 //! Numbers as The ONE reads them, with its suffixes.
 
-use crate::error::{Wrong, quoted};
+use crate::error::{Wrong, is_not, quoted};
 
 type Parsed<T> = Result<T, Wrong>;
 
@@ -30,9 +30,10 @@ pub fn double(text: &str) -> Parsed<f64> {
     let (digits, factor) = parts(text.trim());
     let plain = digits.bytes().all(|b| b.is_ascii_digit() || b".eE+-".contains(&b));
     let number: Option<f64> = if plain { digits.parse().ok() } else { None };
-    number.map(|n| n * factor).filter(|n| n.is_finite()).ok_or_else(|| {
-        Wrong::new(format!("{} is no number", quoted(text)), "a number may end in k, M, G, kiB, MiB or GiB")
-    })
+    number
+        .map(|n| n * factor)
+        .filter(|n| n.is_finite())
+        .ok_or_else(|| Wrong::new(is_not(text, "a number"), "a number may end in k, M, G, kiB, MiB or GiB"))
 }
 
 /// A number that is whole after its suffix and fits 32 bits.
@@ -42,10 +43,7 @@ pub fn int(text: &str) -> Parsed<i32> {
     if fits {
         return Ok(number as i32);
     }
-    Err(Wrong::new(
-        format!("{} is no whole number of 32 bits", quoted(text)),
-        "write a whole number such as 250 or 312.5k",
-    ))
+    Err(Wrong::new(is_not(text, "a whole number of 32 bits"), "write a whole number such as 250 or 312.5k"))
 }
 
 /// A number that is whole before its suffix too: `bufferSize` is such, so that `0.5M` is an error.
@@ -63,10 +61,7 @@ pub fn long(text: &str) -> Parsed<u64> {
     }
     let number: Option<u64> = digits.parse().ok();
     number.and_then(|n| n.checked_mul(factor as u64)).ok_or_else(|| {
-        Wrong::new(
-            format!("{} is no whole number", quoted(text)),
-            "write 500k rather than 0.5M, as The ONE demands",
-        )
+        Wrong::new(is_not(text, "a whole number"), "write 500k rather than 0.5M, as The ONE demands")
     })
 }
 
@@ -99,7 +94,7 @@ pub fn range<T: PartialOrd + Copy>(
             format!("the range {} is turned round", quoted(text)),
             "write the smaller number first",
         )),
-        _ => Err(Wrong::new(format!("{} is no range", quoted(text)), right)),
+        _ => Err(Wrong::new(is_not(text, "a range"), right)),
     }
 }
 

@@ -145,7 +145,7 @@ pub fn router(found: &Found, group: &Space, catalogue: &Catalogue) -> Result<Alg
             Kind::First | Kind::Second => {
                 let numbers = setting.parse(|text| list(text, int))?;
                 let [low, high] = numbers[..] else {
-                    return Err(setting.wrong("is no pair of numbers", "write two numbers, like 1, 3"));
+                    return Err(setting.wrong("is not a pair of numbers", "write two numbers, like 1, 3"));
                 };
                 Value::Number(f64::from(if matches!(key.kind, Kind::First) { low } else { high }))
             }

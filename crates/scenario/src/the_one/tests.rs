@@ -154,13 +154,13 @@ fn all_errors_are_told_at_once_in_the_order_of_lines() {
         .replace("Report.warmup = 100", "Report.warmup = -100");
     let error = error_of(&format!("{text}Limits.evnts = 3\nGroup.mechanism.puhs = 3\n"));
     let starts = [
-        "s.txt:4: `Scenario.endTime`: `soon` is no number; ",
+        "s.txt:4: `Scenario.endTime`: `soon` is not a number; ",
         "s.txt:8: `wifi.transmitRange` is -1 m; ",
         "s.txt:9: `Group.movementModel` is `Teleport`",
-        "s.txt:10: `Group.bufferSize`: `0.5M` is no whole number; ",
-        "s.txt:12: `Group.speed`: `fast` is no number; ",
-        "s.txt:23: `Events1.size`: `x` is no number",
-        "s.txt:23: `Events1.size`: `y` is no number",
+        "s.txt:10: `Group.bufferSize`: `0.5M` is not a whole number; ",
+        "s.txt:12: `Group.speed`: `fast` is not a number; ",
+        "s.txt:23: `Events1.size`: `x` is not a number",
+        "s.txt:23: `Events1.size`: `y` is not a number",
         "s.txt:27: `MovementModel.worldSize` is not a size; ",
         "s.txt:35: `Report.warmup` is -100; ",
         "s.txt:39: `Limits.evnts` is not supported; did you mean `events`?",
@@ -249,7 +249,7 @@ fn every_mistake_is_one_line_with_its_place() {
         (
             "Scenario.endTime = 14400",
             "Scenario.endTime = x",
-            "s.txt:4: `Scenario.endTime`: `x` is no number; ",
+            "s.txt:4: `Scenario.endTime`: `x` is not a number; ",
         ),
         ("Scenario.endTime = 14400", "Scenario.endTime = 0", "s.txt:4: `Scenario.endTime` is 0 s; "),
         ("Scenario.endTime = 14400\n", "", "s.txt: `Scenario.endTime` is not set; add "),
@@ -258,7 +258,7 @@ fn every_mistake_is_one_line_with_its_place() {
             "WirelessInterface",
             "s.txt:6: `wifi.type` is `WirelessInterface`, which",
         ),
-        ("312.5k", "312.5", "s.txt:7: `wifi.transmitSpeed`: `312.5` is no whole number "),
+        ("312.5k", "312.5", "s.txt:7: `wifi.transmitSpeed`: `312.5` is not a whole number "),
         ("= RandomWaypoint", "= ExternalPathMovement", "s.txt: `Group.traceFile` is not set; "),
         (
             "= SprayAndWaitRouter",
@@ -268,7 +268,7 @@ fn every_mistake_is_one_line_with_its_place() {
         (
             "bufferSize = 500k",
             "bufferSize = 0.5M",
-            "s.txt:11: `Group.bufferSize`: `0.5M` is no whole number; ",
+            "s.txt:11: `Group.bufferSize`: `0.5M` is not a whole number; ",
         ),
         ("bufferSize = 500k", "bufferSize = 0", "s.txt:11: `Group.bufferSize` is zero; "),
         (
@@ -525,8 +525,8 @@ fn mistakes_in_applications_are_told_with_their_line() {
     for (from, to, what) in [
         ("type = PingApplication", "type = Chat", "supported: PingApplication"),
         ("nrofApplications = 1", "nrofApplications = 2", "a host may have one application"),
-        ("20,60", "20", "is no range of hosts"),
-        ("20,60", "20,20", "is no range of hosts"),
+        ("20,60", "20", "is not a range of hosts"),
+        ("20,60", "20,20", "is not a range of hosts"),
         ("interval = 500", "interval = 0", "give seconds from 0.001 to 1e9"),
         ("pongSize = 7k", "pongSize = 0", "give bytes above zero"),
         ("Group.application1 = ping\n", "", "`Group.application1` is not set"),

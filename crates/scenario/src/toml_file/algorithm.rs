@@ -1,6 +1,6 @@
 //! `router = "epidemic"`, or with parameters `router = { name = "spray_and_wait", copies = 10 }`.
 
-use super::section::{Section, quantity, wrong_type};
+use super::section::{Section, quantity, wrong_type, wrong_value};
 use crate::catalogue::{Algorithms, Kind, resolve};
 use crate::error::{Error, Result, quoted};
 use crate::keys::names;
@@ -25,18 +25,20 @@ pub fn algorithm<A: ?Sized + Kind>(node: &Node, path: &str, known: &Algorithms<A
     };
     let entry = known.find(name).map_err(|right| {
         Error::new(place, format!("`{path}` is {}, which is not known", quoted(name)), right)
+            .of_key(path, None)
     })?;
     let mut given = BTreeMap::new();
-    let mut last = place.clone();
+    let mut last = (place.clone(), path.to_owned());
     for (key, value) in section.iter().flat_map(Section::entries).filter(|(key, _)| key.name != "name") {
         let path = format!("{path}.{}", key.name);
         let declared = entry.parameters.iter().find(|p| p.name == key.name);
         given.insert(key.name.clone(), parameter(value, &path, declared)?);
-        last = value.place.clone();
+        last = (value.place.clone(), path);
         // One at a time, so that an error has the place of its own parameter.
-        resolve(&entry, &given).map_err(|wrong| crate::Error::at(&last, wrong))?;
+        resolve(&entry, &given).map_err(|wrong| Error::at(&last.0, wrong).of_key(&last.1, None))?;
     }
-    let parameters = resolve(&entry, &given).map_err(|wrong| crate::Error::at(&last, wrong))?;
+    let parameters =
+        resolve(&entry, &given).map_err(|wrong| Error::at(&last.0, wrong).of_key(&last.1, None))?;
     Ok(Algorithm { entry, parameters })
 }
 
@@ -69,7 +71,8 @@ pub fn model(section: &Section, models: &Models) -> Result<(usize, Parameters)> 
 pub fn of_model(node: &Node, path: &str, p: &Parameter) -> Result<dtn::Value> {
     let value = parameter(node, path, Some(p))?;
     if !p.domain.contains(&value) {
-        return node.place.refuse(format!("`{path}` is {value}"), format!("it must be {}", p.domain));
+        let right = format!("it must be {}", p.domain);
+        return Err(wrong_value(node, path, format!("`{path}` is {value}"), &right));
     }
     Ok(value)
 }

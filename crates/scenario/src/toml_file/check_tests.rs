@@ -6,10 +6,10 @@ const LINES: &[(&str, &str, &str)] = &[
     ("duration = \"1 h\"", "duration = 5", "`5` has no unit"),
     ("router = \"epidemic\"", "router = \"epidemik\"", "`epidemik`, which is not known"),
     ("mechanism = { name = \"rrcc\", beta = [0.5, 0.9] }", "mechanism = \"rrc\"", "did you mean `rrcc`?"),
-    ("buffer = \"500 kB\"", "buffer = \"500 metres\"", "no unit of size"),
+    ("buffer = \"500 kB\"", "buffer = \"500 metres\"", "not a unit of size"),
     ("receipts = true", "receipts = \"yes\"", "it must be true or false"),
     ("[world]", "[world]", ""),
-    ("tick = \"1 s\"", "tick = \"1 mins\"", "no unit of time"),
+    ("tick = \"1 s\"", "tick = \"1 mins\"", "not a unit of time"),
     ("radio = \"node\"", "radio = \"nod\"", "`world.radio` is `nod`"),
     ("send_order = [\"fifo\", \"random\"]", "sendorder = \"fifo\"", "did you mean `send_order`?"),
     ("contacts_fail = [0.5, \"$failing\"]", "contacts_fail = [1.5, \"$failing\"]", "from 0 to 1"),
@@ -19,7 +19,7 @@ const LINES: &[(&str, &str, &str)] = &[
     ("overfill = false", "overfill = 0", "true or false"),
     ("[nodes.walker.mobility]", "[nodes.walker.mobility]", ""),
     ("model = \"random_waypoint\"", "model = \"random_waypoint\"", ""),
-    ("area = \"1 km x 1 km\"", "area = \"1 km\"", "no area"),
+    ("area = \"1 km x 1 km\"", "area = \"1 km\"", "not an area"),
     (
         "speed = [\"0.5..1.5 m/s\", \"1 m/s\"]",
         "speed = [\"0.5..1.5 m/s\", \"1 kB\"]",
@@ -28,12 +28,13 @@ const LINES: &[(&str, &str, &str)] = &[
     ("pause = \"0..120 s\"", "pause = \"9..1 s\"", "ends before it begins"),
     ("[nodes.walker.radio]", "[nodes.walker.radio]", ""),
     ("range = \"150 m\"", "range = \"wide\"", "`wide`"),
-    ("rate = \"2.5 Mbit/s\"", "rate = \"fast\"", "no unit of rate"),
+    ("rate = \"2.5 Mbit/s\"", "rate = \"fast\"", "not a unit of rate"),
     ("[traffic.mail]", "[traffic.mail]", ""),
     ("interval = \"1..300 s\"", "interval = \"soon\"", "`soon`"),
     ("size = \"50..100 kB\"", "size = \"-3 kB\"", "traffic.mail.size"),
     ("lifetime = \"12 h\"", "lifetime = [\"12 h\", \"12\"]", "`12` has no unit"),
-    ("to = \"walker\"", "to = \"walker\"", ""),
+    ("to = \"walker\"", "to = \"wanderer\"", "`wanderer`"),
+    ("start = \"1 min\"", "start = \"-1 min\"", "starts before the run"),
     ("[parameters]", "[parameters]", ""),
     ("failing = 0.25", "failing = 0.25", ""),
 ];
@@ -92,12 +93,34 @@ fn all_errors_of_syntax_are_reported() {
 }
 
 #[test]
-fn of_what_no_declaration_shows_the_first_is_reported() {
+fn errors_of_references_are_reported_beside_others() {
     let text = scenario(&[false; LINES.len()])
-        .replace("to = \"walker\"", "to = \"runner\"")
+        .replace("to = \"walker\"", "to = \"walkr\"\nfrom = [\"runner\", \"all\", \"walker99\"]")
+        .replace("lifetime = \"12 h\"", "lifetime = \"-5 s\"")
         .replace("tick = \"1 s\"", "tick = 1");
     let lines = errors(&text);
-    assert_eq!(lines.len(), 1, "a node that is missing may follow from a key that is wrong: {lines:#?}");
-    let lines = errors(&text.replace("tick = 1", ""));
-    assert!(lines.len() == 1 && lines[0].contains("runner"), "{lines:#?}");
+    for (at, part) in ["tick", "lifetime", "`walkr`", "`runner`", "`walker99`"].into_iter().enumerate() {
+        assert!(lines.get(at).is_some_and(|line| line.contains(part)), "{part}: {lines:#?}");
+    }
+    assert_eq!(lines.len(), 5, "{lines:#?}");
+}
+
+#[test]
+fn what_follows_from_another_error_is_not_reported() {
+    let sound = scenario(&[false; LINES.len()]);
+    let sound = sound.replace("mechanism = { name = \"rrcc\", beta = [0.5, 0.9] }\n", "");
+    for (right, wrong) in [
+        // Nodes with numbers are there, whatever the number of nodes was meant to be.
+        ("count = 20\n", "count = 20.5\nprefix = \"w\"\n"),
+        ("model = \"random_waypoint\"", "model = \"flying\""),
+        ("buffer = \"500 kB\"", "buffer = \"0 B\""),
+        ("duration = \"1 h\"", "duration = \"0 s\"\nmeasure_from = \"1 min\""),
+        ("router = \"epidemic\"", "router = \"prophit\"\nmechanism = \"afner\""),
+        ("range = \"150 m\"", "range = \"0 m\""),
+    ] {
+        let text = sound.replace(right, wrong).replace("to = \"walker\"", "to = \"all, w3\"");
+        let text = if wrong.contains("prefix") { text } else { text.replace(", w3", ", walker3") };
+        let lines = errors(&text);
+        assert_eq!(lines.len(), 1, "{wrong}: {lines:#?}");
+    }
 }

@@ -7,7 +7,7 @@ use crate::contacts::{
     Channels, ContactRow, ExternalEvent, Recorded, Resolver, WayDefault, at_rates_of_radios, connection_rows,
     connections, executed, from_ion, from_rows, ion, table, the_one_events,
 };
-use crate::error::{Error, Result, quoted};
+use crate::error::{Error, Result, is_not, quoted};
 use crate::keys;
 use crate::model::{ContactSource, Group, ScheduledContact};
 use crate::quantity as q;
@@ -207,7 +207,7 @@ fn channels(section: &Section, names: &Names) -> Result<Channels> {
         let (from, to, both) = pair(&key.name).ok_or_else(|| {
             Error::new(
                 &key.place,
-                format!("{} is no pair", quoted(&key.name)),
+                is_not(&key.name, "a pair"),
                 "a pair is \"A B\" for both directions or \"A -> B\" for one; `all` stands for every node",
             )
         })?;

@@ -3,7 +3,7 @@
 use super::section::{Section, items, wrong_type};
 use super::world::Motion;
 use super::{Context, model};
-use crate::error::{Error, Result, Wrong, quoted};
+use crate::error::{Error, Result, Wrong, is_not, quoted};
 use crate::files::locate;
 use crate::keys::INTEREST;
 use crate::model::{Draws, Map, MapFile, Mobility, PointsOfInterest};
@@ -187,7 +187,7 @@ fn file(node: &Node, path: &str, context: &Context) -> Result<MapFile> {
         return Ok(MapFile { path, place: node.place.clone() });
     }
     node.place.refuse(
-        format!("there is no file {}", quoted(&path.display().to_string())),
+        format!("cannot find the file {}", quoted(&path.display().to_string())),
         "name a file relative to the scenario's folder; a map is WKT or OpenStreetMap (.osm.pbf)",
     )
 }
@@ -196,7 +196,7 @@ fn file(node: &Node, path: &str, context: &Context) -> Result<MapFile> {
 fn bounding_box(text: &str) -> std::result::Result<BoundingBox, Wrong> {
     let wrong = || {
         Wrong::new(
-            format!("{} is no bounding box", quoted(text)),
+            is_not(text, "a bounding box"),
             "write west, south, east and north like \"24.92, 60.16, 24.97, 60.18 deg\"",
         )
     };

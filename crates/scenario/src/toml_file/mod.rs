@@ -9,6 +9,7 @@ mod contacts;
 mod mobility;
 mod names;
 mod nodes;
+mod recover;
 mod reports;
 mod section;
 #[cfg(test)]
@@ -22,7 +23,7 @@ pub use traffic::created;
 mod world;
 
 use super::catalogue::Catalogue;
-use super::error::{Error, Place, Result};
+use super::error::{Error, Place, Result, is_not};
 use super::files::{Files, check_file_name};
 use super::model::{BundleNetwork, ContactSource, Draws, GROUPS_MAX, Head, Scenario, TrafficKind};
 use super::quantity;
@@ -33,6 +34,7 @@ use crate::keys::{self, Key};
 pub use algorithm::{algorithm, model};
 pub use check::errors;
 use lightlag_protocols::time::Duration;
+pub use recover::all_errors;
 pub use section::{Section, items, quantity as read_quantity, wrong_type};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -333,8 +335,8 @@ fn check_name(name: &str, place: &Place) -> Result<()> {
         return Ok(());
     }
     place.refuse(
-        format!("{} is no name", super::error::quoted(name)),
-        "a name has letters, digits, `_`, `-` and `.`, is no number and not `all`",
+        is_not(name, "a name"),
+        "a name has letters, digits, `_`, `-` and `.`, is not a number and not `all`",
     )
 }
 

@@ -4,7 +4,7 @@ use super::section::{Section, items, quantity as read_quantity};
 use super::world::Motion;
 use super::{Context, algorithm, contacts, mobility, named};
 use crate::catalogue::resolve;
-use crate::error::{Error, Result};
+use crate::error::{Error, Instead, Result};
 use crate::keys;
 use crate::model::{Activity, Algorithm, Group, Mobility, NODES_MAX, Radio};
 use crate::quantity;
@@ -12,6 +12,9 @@ use crate::tree::{Node, Value};
 use lightlag_protocols::dtn::{Mechanism, NodePolicy, Router};
 use lightlag_protocols::units::{BitRate, Bytes};
 use std::collections::BTreeMap;
+
+/// Mobility of nodes that do not move.
+pub const STANDING: &str = "{ model = \"stationary\", at = \"0 m, 0 m\" }";
 
 /// As a count in TOML.
 const COUNT_MAX: i64 = NODES_MAX as i64;
@@ -39,14 +42,10 @@ pub fn groups(root: &Section, context: &Context) -> Result<Groups> {
         let only_with = &group.mechanism.entry.only_with;
         if !only_with.is_empty() && !only_with.contains(&group.router.entry.name) && refused.is_none() {
             let at = if section.get("mechanism").is_some() { &section } else { root };
-            refused = Some(Error::new(
-                &at.place_of("mechanism"),
-                format!(
-                    "mechanism `{}` refuses router `{}`",
-                    group.mechanism.entry.name, group.router.entry.name
-                ),
-                format!("it works with: {}", only_with.join(", ")),
-            ));
+            let names = (&group.mechanism.entry.name, &group.router.entry.name);
+            let what = format!("mechanism `{}` refuses router `{}`", names.0, names.1);
+            let right = format!("it works with: {}", only_with.join(", "));
+            refused = at.refuse::<()>("mechanism", what, right).err();
         }
         total += group.nodes.len();
         groups.push(group);
@@ -227,10 +226,9 @@ fn motion(
         }
     }
     if !radios.is_empty() && mobility.is_none() {
-        return section.place.refuse(
-            "the nodes have a radio but no place",
-            "give them a mobility, `{ model = \"stationary\", at = \"0 m, 0 m\" }` if they do not move",
-        );
+        let right = format!("give them a mobility, `{STANDING}` if they do not move");
+        let error = Error::new(&section.place, "the nodes have a radio but no place", right);
+        return Err(error.of_key(section.key("mobility"), Some(Instead::Value(STANDING.to_owned()))));
     }
     Ok((mobility, radios))
 }

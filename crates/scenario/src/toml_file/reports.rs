@@ -26,7 +26,7 @@ fn report(name: &str, section: &Section) -> Result<Report> {
     for key in ["granularity", "interval"] {
         let Some(span) = section.quantity(key, positive_time)? else { continue };
         let Some(setting) = class.settings.iter().find(|known| key_of(known) == key) else {
-            let what = format!("`{}` is no key of {}", section.key(key), class.name);
+            let what = format!("`{}` is not a key of {}", section.key(key), class.name);
             return section.refuse(key, what, "leave it out");
         };
         settings.push(((*setting).to_owned(), span.as_secs_f64().to_string()));
@@ -52,13 +52,13 @@ fn others(section: &Section, class: &ReportClass) -> Result<Vec<(String, String)
         };
         let Some(given) = given else { continue };
         if !class.settings.contains(&setting) {
-            let what = format!("`{}` is no key of {}", section.key(key), class.name);
+            let what = format!("`{}` is not a key of {}", section.key(key), class.name);
             return section.refuse(key, what, "leave it out");
         }
         if key == "nodes" && given.split(',').any(|node| node.trim().parse::<u32>().is_err()) {
             return section.refuse(
                 key,
-                format!("{} are no numbers", quoted(&given)),
+                format!("{} are not numbers", quoted(&given)),
                 "write them like \"0, 3\"",
             );
         }

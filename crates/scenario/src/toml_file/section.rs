@@ -1,6 +1,6 @@
 //! A table of a scenario under the eyes of its reader: which keys it may have, and typed access.
 
-use crate::error::{Error, Place, Result, Wrong, quoted, suggestion};
+use crate::error::{Error, Instead, Place, Result, Wrong, nearest, quoted, suggestion};
 use crate::keys::{Key as Declared, Kind, names};
 use crate::tree::{Key, Node, Value};
 use std::sync::Arc;
@@ -19,7 +19,13 @@ pub struct Section<'t> {
 
 /// An error about the type of a value.
 pub fn wrong_type(node: &Node, path: &str, right: &str) -> Error {
-    Error::new(&node.place, format!("`{path}` is {} ({})", node.kind(), quoted(&node.text())), right)
+    let what = format!("`{path}` is {} ({})", node.kind(), quoted(&node.text()));
+    Error::new(&node.place, what, right).of_key(path, None)
+}
+
+/// An error about a value of the key with this path.
+pub fn wrong_value(node: &Node, path: &str, what: String, right: &str) -> Error {
+    Error::new(&node.place, what, right).of_key(path, None)
 }
 
 impl<'t> Section<'t> {
@@ -55,8 +61,10 @@ impl<'t> Section<'t> {
     /// An error for each key that is not among `known`.
     pub fn unknown(&self, known: &[&str]) -> impl Iterator<Item = Error> {
         self.entries.iter().filter(|(key, _)| !known.contains(&key.name.as_str())).map(|(key, _)| {
-            let what = format!("unknown key {}", quoted(&self.key(&key.name)));
-            Error::new(&key.place, what, suggestion(&key.name, known))
+            let path = self.key(&key.name);
+            let meant = nearest(&key.name, known).map(|name| Instead::Name(name.to_owned()));
+            let what = format!("unknown key {}", quoted(&path));
+            Error::new(&key.place, what, suggestion(&key.name, known)).of_key(path, meant)
         })
     }
     /// All keys and values.
@@ -90,7 +98,7 @@ impl<'t> Section<'t> {
     }
     /// An error about the value of a key.
     pub fn refuse<T>(&self, name: &str, what: impl AsRef<str>, right: impl AsRef<str>) -> Result<T> {
-        self.place_of(name).refuse(what, right)
+        Err(Error::new(&self.place_of(name), what, right).of_key(self.key(name), None))
     }
     /// The error of a key that is not there.
     pub fn missing(&self, name: &str, example: &str) -> Error {
@@ -99,6 +107,7 @@ impl<'t> Section<'t> {
             format!("`{}` is missing", self.key(name)),
             format!("add `{name} = {example}`"),
         )
+        .of_key(self.key(name), Some(Instead::Value(example.to_owned())))
     }
     /// True or false.
     pub fn flag(&self, name: &str) -> Result<Option<bool>> {
@@ -159,7 +168,7 @@ pub fn whole(node: &Node, path: &str, low: i64, high: i64) -> Result<i64> {
     let right = format!("it must be a whole number from {low} to {high}");
     match node.value {
         Value::Whole(n) if (low..=high).contains(&n) => Ok(n),
-        Value::Whole(n) => node.place.refuse(format!("`{path}` is {n}"), &right),
+        Value::Whole(n) => Err(wrong_value(node, path, format!("`{path}` is {n}"), &right)),
         _ => Err(wrong_type(node, path, &right)),
     }
 }
@@ -175,7 +184,7 @@ pub fn real(node: &Node, path: &str, low: f64, high: f64) -> Result<f64> {
     if (low..=high).contains(&value) {
         return Ok(value);
     }
-    node.place.refuse(format!("`{path}` is {value}"), right)
+    Err(wrong_value(node, path, format!("`{path}` is {value}"), &right))
 }
 
 /// A string.
@@ -191,17 +200,19 @@ pub fn word(node: &Node, path: &str, words: &[&str]) -> Result<usize> {
     let text = text(node, path)?;
     match words.iter().position(|word| *word == text) {
         Some(chosen) => Ok(chosen),
-        None => node.place.refuse(
-            format!("`{path}` is {}", quoted(text)),
-            format!("it must be one of \"{}\"", words.join("\", \"")),
-        ),
+        None => {
+            let right = format!("it must be one of \"{}\"", words.join("\", \""));
+            Err(wrong_value(node, path, format!("`{path}` is {}", quoted(text)), &right))
+        }
     }
 }
 
 /// The items of a list, of which there must be one at least.
 pub fn items<'t>(node: &'t Node, path: &str, of: &str, add: &str) -> Result<&'t [Arc<Node>]> {
     match &node.value {
-        Value::List(list) if list.is_empty() => node.place.refuse(format!("the list `{path}` is empty"), add),
+        Value::List(list) if list.is_empty() => {
+            Err(wrong_value(node, path, format!("the list `{path}` is empty"), add))
+        }
         Value::List(list) => Ok(list),
         _ => Err(wrong_type(node, path, &format!("it must be a list of {of}"))),
     }
@@ -213,7 +224,7 @@ pub fn quantity<T>(
     path: &str,
     parse: impl Fn(&str) -> std::result::Result<T, Wrong>,
 ) -> Result<T> {
-    let named = |wrong: Wrong| Error::new(&node.place, format!("`{path}`: {}", wrong.what), wrong.right);
+    let named = |wrong: Wrong| wrong_value(node, path, format!("`{path}`: {}", wrong.what), &wrong.right);
     match &node.value {
         Value::Text(text) => parse(text).map_err(named),
         Value::Whole(_) | Value::Real(_) => Err(parse(&node.text())

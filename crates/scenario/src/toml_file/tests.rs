@@ -204,7 +204,7 @@ fn overrides_replace_add_and_sweep() {
     assert_eq!(points.list[0].scenario.bundles().unwrap().groups[0].buffer, Bytes(2_000_000));
     assert_eq!(
         file.set("nodes.walkr.buffer", "2 MB").unwrap_err().to_string(),
-        "--set nodes.walkr.buffer: there is no group `walkr` of nodes; did you mean `walker`?"
+        "--set nodes.walkr.buffer: unknown group `walkr` of nodes; did you mean `walker`?"
     );
     file.set("world.tik", "1 s").unwrap();
     assert_eq!(
@@ -227,7 +227,7 @@ fn every_mistake_is_one_line_with_its_place() {
         ("duration = \"4 h\"", "duration = \"4\"", "s.toml:3: `duration`: `4` has no unit; "),
         ("duration = \"4 h\"", "duration = 4", "s.toml:3: `duration`: `4` has no unit; "),
         ("duration = \"4 h\"", "duration = \"-4 h\"", "s.toml:3: `duration`: `-4 h` is negative; "),
-        ("duration = \"4 h\"", "duration = \"0 s\"", "s.toml:3: `duration`: `0 s` is no time at all; "),
+        ("duration = \"4 h\"", "duration = \"0 s\"", "s.toml:3: `duration`: `0 s` is zero; "),
         ("duration = \"4 h\"", "duration = nan", "s.toml:3: `duration`: "),
         ("duration = \"4 h\"", "duration = \"nan s\"", "s.toml:3: `duration`: "),
         (
@@ -257,7 +257,7 @@ fn every_mistake_is_one_line_with_its_place() {
         (
             "area = \"1 km x 1 km\"",
             "area = \"1 km\"",
-            "s.toml:18: `nodes.walker.mobility.area`: `1 km` is no area; ",
+            "s.toml:18: `nodes.walker.mobility.area`: `1 km` is not an area; ",
         ),
         (
             "speed = \"0.5..1.5 m/s\"",
@@ -278,7 +278,7 @@ fn every_mistake_is_one_line_with_its_place() {
         (
             "rate = \"2.5 Mbit/s\"",
             "rate = \"2.5 Mbps\"",
-            "s.toml:19: `nodes.walker.radio.rate`: `Mbps` is no unit ",
+            "s.toml:19: `nodes.walker.radio.rate`: `Mbps` is not a unit ",
         ),
         (
             "interval = \"1..300 s\"",
@@ -299,7 +299,7 @@ fn every_mistake_is_one_line_with_its_place() {
         ("walker0..walker3", "walker3..walker0", "s.toml:30: `traffic.mail.from`: the range "),
         ("from = \"walker0..walker3\"", "from = \"kiosk\"", "s.toml:31: a node could only send to itself; "),
         ("[nodes.kiosk]", "[nodes.walker4]", "s.toml:15: two nodes are called `walker4`; "),
-        ("[nodes.kiosk]", "[nodes.all]", "s.toml:21: `all` is no name; "),
+        ("[nodes.kiosk]", "[nodes.all]", "s.toml:21: `all` is not a name; "),
         ("[traffic.mail]", "[trafic.mail]", "s.toml:27: unknown key `trafic`; did you mean `traffic`?"),
         ("lifetime = \"2 h\"", "lifetime = [[1]]", "s.toml:32: `traffic.mail.lifetime` is a list of lists; "),
         ("name = \"streets\"", "name = 2020-01-01", "s.toml:2: a date has no meaning here; "),
@@ -323,7 +323,7 @@ fn mistakes_in_told_contacts_are_told() {
         end,
         "s.toml:17: the contact ends at 1000 s but starts at 2000 s; its end must lie after its start"
     );
-    assert!(told_with("b = \"Sat0\"", "b = \"Sat9\"").starts_with("s.toml:17: there is no node `Sat9`; "));
+    assert!(told_with("b = \"Sat0\"", "b = \"Sat9\"").starts_with("s.toml:17: unknown node `Sat9`; "));
     let twice = told_with(
         "a = \"Sat1\", b = \"Rover1\", start = \"1 h\"",
         "a = \"Sat0\", b = \"BS\", start = \"2500 s\"",
@@ -333,7 +333,7 @@ fn mistakes_in_told_contacts_are_told() {
         "{twice}"
     );
     assert!(told_with("rate = \"2.5 Mbit/s\"\n", "").contains("has no rate"));
-    assert!(told_with("\"BS all\"", "\"BS\"").starts_with("s.toml:14: `BS` is no pair; "));
+    assert!(told_with("\"BS all\"", "\"BS\"").starts_with("s.toml:14: `BS` is not a pair; "));
     assert!(told_with("to = \"Rover1\"", "to = \"BS\"").contains("source is its destination"));
     assert!(told_with("to = \"Rover1\"", "to = \"Rover\"").contains("names several nodes"));
     let file = told_with("rows = [", "kind = \"ion\"\nrows = [");
@@ -551,7 +551,7 @@ fn keys_of_traces_belong_to_traces() {
         ("rate = \"1 Mbit/s\"\nunit = \"1 ms\"", "`contacts.c.unit` is a key of traces"),
         ("kind = \"intervals\"\nrange = \"9 m\"", "`contacts.c.range` is a key of positions"),
         ("kind = \"positions\"", "`contacts.c.range` is missing"),
-        ("kind = \"sightings\"\ncolumns = \"t a b\"", "`contacts.c.columns`: `t` is no column"),
+        ("kind = \"sightings\"\ncolumns = \"t a b\"", "`contacts.c.columns`: `t` is not a column"),
         ("kind = \"intervals\"\norigin = \"last\"", "`contacts.c.origin`: `last`"),
         (
             "kind = \"intervals\"\norigin = \"2024-05\"",

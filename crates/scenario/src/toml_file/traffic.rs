@@ -264,7 +264,7 @@ pub fn created(events: &[crate::contacts::ExternalEvent], count: u32) -> Result<
 fn check_ends(from: u32, to: u32, count: u32, place: &Place) -> Result<()> {
     if let Some(unknown) = [from, to].into_iter().find(|node| *node >= count) {
         return place.refuse(
-            format!("there is no node {unknown}"),
+            format!("unknown node {unknown}"),
             format!("nodes are numbered from 0 to {}", count.saturating_sub(1)),
         );
     }

@@ -28,7 +28,7 @@ pub fn of_capture(analysed: &Analysed) -> Metrics {
 fn of_half(half: &HalfFigures) -> [(&'static str, f64); 10] {
     let answers = |wanted: Answered| half.losses.list.iter().filter(|loss| answered(loss) == wanted).count();
     [
-        ("lost", half.lost_packets as f64),
+        ("lost", half.lost_packets.unwrap_or_default() as f64),
         ("losses", half.losses.events as f64),
         ("answered_once", answers(Answered::Once) as f64),
         ("answered_more", answers(Answered::More) as f64),

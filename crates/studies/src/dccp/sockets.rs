@@ -84,7 +84,7 @@ pub fn run(connect: Connect) -> Result<Vec<Row>, String> {
 fn connection(variant: Variant, seed: u64) -> Result<Connection, String> {
     let told = |error: lightlag_scenario::Error| error.to_string();
     let scenario = scenario(SATELLITE, variant.sets()).and_then(|file| only(&file)).map_err(told)?;
-    let lacks = || format!("{SATELLITE}: there is no link, or no cross traffic");
+    let lacks = || format!("{SATELLITE}: its link or its cross traffic is missing");
     let network = scenario.packets().ok_or_else(lacks)?;
     let setup = network.setup(Seed::Number(seed));
     Ok(Connection {

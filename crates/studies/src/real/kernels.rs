@@ -64,7 +64,7 @@ fn daemon() -> Result<PathBuf, String> {
     if beside.exists() {
         return Ok(beside);
     }
-    Err(format!("there is no {}; build it: cargo build --release -p lightlag-daemon", beside.display()))
+    Err(format!("cannot find {}; build it: cargo build --release -p lightlag-daemon", beside.display()))
 }
 
 fn told(what: &str) -> impl Fn(io::Error) -> String {

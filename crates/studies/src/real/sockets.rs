@@ -197,7 +197,13 @@ fn tap(analysis: &Arc<Mutex<Option<Analysis>>>) -> Tap {
         let mut analysis = analysis.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(analysis) = analysis.as_mut() {
             let length = packet.len() as u32;
-            analysis.watch(&Record { at_ns: passing.at_ns, link: LINKTYPE_RAW, length, data: &packet });
+            analysis.watch(&Record {
+                at_ns: passing.at_ns,
+                link: LINKTYPE_RAW,
+                interface: 0,
+                length,
+                data: &packet,
+            });
         }
     })
 }

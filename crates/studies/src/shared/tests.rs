@@ -154,5 +154,5 @@ fn a_study_names_the_command_that_runs_it_again() {
     let command = |quick, real| study.command(&Order { quick, real, out, threads: 0, watch: None });
     assert_eq!(command(false, false), "lightlag study adaptive");
     assert_eq!(command(true, true), "lightlag study adaptive --quick --real");
-    assert!(crate::find("arcs").err().unwrap().contains("there are: adaptive, arc,"));
+    assert!(crate::find("arcs").err().unwrap().contains("known: adaptive, arc,"));
 }

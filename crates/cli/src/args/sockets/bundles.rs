@@ -15,6 +15,27 @@ pub enum Bundles {
     Listen(Box<ListenBundles>),
 }
 
+/// The convergence layer of a sender or a listener.
+#[derive(Args)]
+pub struct Layer {
+    /// What carries bundles: ltp-udp, udp, ltp-dccp, dccp or tcp (TCPCLv4)
+    #[arg(long, value_name = "TRANSPORT")]
+    pub over: String,
+    /// LTP: a file with a secret that both sides have; segments are authenticated with it, and others do not count (RFC 5327)
+    #[arg(long, value_name = "FILE")]
+    pub key_file: Option<PathBuf>,
+    /// TCPCLv4: what this node calls itself [default: dtn://lightlag/]
+    #[arg(long, value_name = "EID")]
+    pub node: Option<String>,
+    /// DCCP in IP packets of protocol 33, not in UDP; HOST:PORT names a port of DCCP then [default port:
+    /// 4556 for dccp, 1113 for ltp-dccp]. Needs CAP_NET_RAW
+    #[arg(long)]
+    pub raw: bool,
+    /// Print one JSON object per bundle
+    #[arg(long)]
+    pub json: bool,
+}
+
 #[derive(Args)]
 pub struct SendBundles {
     /// The bundles
@@ -23,9 +44,8 @@ pub struct SendBundles {
     /// The listener [default port: 1113 for ltp-udp, 4556 for udp and tcp, 6511 for dccp and ltp-dccp]
     #[arg(long, value_name = "HOST:PORT")]
     pub to: String,
-    /// What carries them: ltp-udp, udp, ltp-dccp, dccp or tcp (TCPCLv4)
-    #[arg(long, value_name = "TRANSPORT")]
-    pub over: String,
+    #[command(flatten)]
+    pub layer: Layer,
     /// Where they leave from, for peers that answer to a fixed place (ltp-udp, udp) [default: any port]
     #[arg(long, value_name = "[HOST:]PORT")]
     pub from: Option<String>,
@@ -44,25 +64,12 @@ pub struct SendBundles {
     /// (without) as CCSDS 734.1-B-1 has it
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, conflicts_with = "green", value_parser = quantity::bytes)]
     pub aggregate: Option<Bytes>,
-    /// LTP: a file with a secret that both sides have; segments are authenticated with it (RFC 5327)
-    #[arg(long, value_name = "FILE")]
-    pub key_file: Option<PathBuf>,
     /// Keep bundles that the receiver sends meanwhile to the same port, in this folder (ltp-udp) [default: refuse them]
     #[arg(long, value_name = "DIR")]
     pub folder: Option<PathBuf>,
     /// With --folder: exit when this number has come and all are sent [default: when all are sent and none is in transit]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number, requires = "folder")]
     pub count: Option<u64>,
-    /// TCPCLv4: what this node calls itself [default: dtn://lightlag/]
-    #[arg(long, value_name = "EID")]
-    pub node: Option<String>,
-    /// DCCP in IP packets of protocol 33, not in UDP; HOST:PORT names a port of DCCP then [default port:
-    /// 4556 for dccp, 1113 for ltp-dccp]. Needs CAP_NET_RAW
-    #[arg(long)]
-    pub raw: bool,
-    /// Print one JSON object per bundle
-    #[arg(long)]
-    pub json: bool,
 }
 
 #[derive(Args)]
@@ -70,9 +77,8 @@ pub struct ListenBundles {
     /// Where [default: all addresses of this machine, the port as of `send --to`]
     #[arg(value_name = "[HOST:]PORT", default_value = "", hide_default_value = true)]
     pub at: String,
-    /// What carries them: ltp-udp, udp, ltp-dccp, dccp or tcp (TCPCLv4)
-    #[arg(long, value_name = "TRANSPORT")]
-    pub over: String,
+    #[command(flatten)]
+    pub layer: Layer,
     /// Where bundles go
     #[arg(long, value_name = "DIR", default_value = "inbox")]
     pub folder: PathBuf,
@@ -98,18 +104,6 @@ pub struct ListenBundles {
     /// LTP: give a block up after this time without a segment of it [default: 1 d]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = quantity::positive_time)]
     pub idle: Option<Duration>,
-    /// LTP: a file with a secret that both sides have: only segments authenticated with it count (RFC 5327)
-    #[arg(long, value_name = "FILE")]
-    pub key_file: Option<PathBuf>,
-    /// TCPCLv4: what this node calls itself [default: dtn://lightlag/]
-    #[arg(long, value_name = "EID")]
-    pub node: Option<String>,
-    /// DCCP in IP packets of protocol 33, not in UDP. Needs CAP_NET_RAW
-    #[arg(long)]
-    pub raw: bool,
-    /// Print one JSON object per bundle
-    #[arg(long)]
-    pub json: bool,
 }
 
 fn number(text: &str) -> Result<u64, String> {

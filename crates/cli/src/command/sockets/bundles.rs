@@ -43,7 +43,7 @@ fn key(file: Option<&Path>) -> Result<Option<Key>, Failure> {
 fn node(text: Option<&String>) -> Result<String, Failure> {
     let node = text.map_or(NODE, String::as_str);
     if node.len() > NODE_MOST || !(node.starts_with("dtn:") || node.starts_with("ipn:")) {
-        let line = format!("--node: `{node}` is no endpoint; write it as {NODE} or ipn:5.0");
+        let line = format!("--node: `{node}` is not an endpoint; write it as {NODE} or ipn:5.0");
         return Err(Failure::Input(line));
     }
     Ok(node.to_owned())
@@ -61,10 +61,10 @@ fn send_supports(options: &SendBundles, transport: &Transport, has_raw: bool) ->
             ("--service", options.service.is_some(), is_ltp),
             ("--green", options.green.is_some(), is_ltp),
             ("--aggregate", options.aggregate.is_some(), is_ltp),
-            ("--key-file", options.key_file.is_some(), is_ltp),
-            ("--node", options.node.is_some(), is_tcp),
+            ("--key-file", options.layer.key_file.is_some(), is_ltp),
+            ("--node", options.layer.node.is_some(), is_tcp),
             ("--folder", options.folder.is_some(), transport.name == "ltp-udp"),
-            ("--raw", options.raw, has_raw),
+            ("--raw", options.layer.raw, has_raw),
         ],
     )?;
     supports_pacing(&options.pacing, transport)
@@ -84,7 +84,7 @@ fn ltp(options: &SendBundles) -> Result<LtpSending, Failure> {
         service,
         green: options.green.map_or(0, |green| green.0),
         aggregate: options.aggregate.map(|size| size.0),
-        key: key(options.key_file.as_deref())?,
+        key: key(options.layer.key_file.as_deref())?,
     })
 }
 
@@ -113,7 +113,7 @@ fn pacing(options: &SendBundles, transport: &Transport) -> Pacing {
 fn keeping(options: &SendBundles, transport: &'static Transport) -> Result<Option<Keeping>, Failure> {
     let Some(folder) = &options.folder else { return Ok(None) };
     let store = BundleStore::new(folder, SIZE_MOST, None).map_err(Failed)?;
-    let json = options.json;
+    let json = options.layer.json;
     let watch = move |event| match event {
         Event::Bundle(bundle) => {
             // Standard output may be closed; the bundles are kept nevertheless.
@@ -131,18 +131,18 @@ fn came(json: bool, transport: &Transport, bundle: &Bundle) -> String {
 }
 
 fn send(options: &SendBundles) -> Done {
-    let (transport, service) = find(&options.over, |transport| transport.bundles.as_ref())?;
+    let (transport, service) = find(&options.layer.over, |transport| transport.bundles.as_ref())?;
     send_supports(options, transport, service.raw_port.is_some())?;
-    let (to, recording) = ((&options.to[..], service.port(options.raw)), Recording::none());
+    let (to, recording) = ((&options.to[..], service.port(options.layer.raw)), Recording::none());
     let pacing = pacing(options, transport);
     let controlled = (transport, controllers(options, transport));
-    let path = send_options(&pacing, controlled, to, options.raw, &recording)?;
+    let path = send_options(&pacing, controlled, to, options.layer.raw, &recording)?;
     let from = options.from.as_deref().map(|text| listening_address(text, service.port)).transpose()?;
     let sending = Sending {
         files: options.files.clone(),
         options: SendOptions { from, ..path },
         ltp: ltp(options)?,
-        node: node(options.node.as_ref())?,
+        node: node(options.layer.node.as_ref())?,
         keeping: keeping(options, transport)?,
     };
     let bar = bar();
@@ -155,7 +155,7 @@ fn send(options: &SendBundles) -> Done {
     // Over UDP there are no acknowledgements, and none for green data.
     let confirms = transport.name != "udp" && options.green.is_none();
     let text = |bundle: &Bundle| {
-        if !options.json {
+        if !options.layer.json {
             return sent_line(bundle);
         }
         let mut told = json_of("sender", transport, bundle);
@@ -236,15 +236,15 @@ fn listen_supports(options: &ListenBundles, transport: &Transport, has_raw: bool
             ("--packet-size", options.packet_size.is_some(), transport.controlled_as.is_some()),
             ("--reply-to", options.reply_to.is_some(), transport.name == "ltp-udp"),
             ("--idle", options.idle.is_some(), transport.is_ltp()),
-            ("--key-file", options.key_file.is_some(), transport.is_ltp()),
-            ("--node", options.node.is_some(), transport.name == "tcp"),
-            ("--raw", options.raw, has_raw),
+            ("--key-file", options.layer.key_file.is_some(), transport.is_ltp()),
+            ("--node", options.layer.node.is_some(), transport.name == "tcp"),
+            ("--raw", options.layer.raw, has_raw),
         ],
     )
 }
 
 fn listen(options: &ListenBundles) -> Done {
-    let (transport, service) = find(&options.over, |transport| transport.bundles.as_ref())?;
+    let (transport, service) = find(&options.layer.over, |transport| transport.bundles.as_ref())?;
     listen_supports(options, transport, service.raw_port.is_some())?;
     if options.count == Some(0) {
         return Err(Failure::Input("--count: it is a whole number from 1 on".to_owned()));
@@ -252,14 +252,14 @@ fn listen(options: &ListenBundles) -> Done {
     let stored = options.max_stored.map(|size| size.0);
     let most = options.max_size.0;
     let store = BundleStore::new(&options.folder, most, stored).map_err(Failed)?;
-    let at = (&options.at[..], service.port(options.raw));
+    let at = (&options.at[..], service.port(options.layer.raw));
     let listening = Listening {
-        options: listen_options(at, options.packet_size, options.raw, &Recording::none())?,
+        options: listen_options(at, options.packet_size, options.layer.raw, &Recording::none())?,
         count: options.count,
         reply_to: options.reply_to.as_deref().map(|text| address(text, service.port)).transpose()?,
         idle: options.idle.unwrap_or(IDLE),
-        key: key(options.key_file.as_deref())?,
-        node: node(options.node.as_ref())?,
+        key: key(options.layer.key_file.as_deref())?,
+        node: node(options.layer.node.as_ref())?,
         store: store.opaque(options.opaque),
     };
     let mut printed = Ok(());
@@ -268,7 +268,7 @@ fn listen(options: &ListenBundles) -> Done {
             Event::Listening(at) => eprintln!("listening at {at}"),
             Event::Refused(line) | Event::Failed(line) => eprintln!("lightlag: {line}"),
             Event::Bundle(bundle) => {
-                printed = print(&(came(options.json, transport, &bundle) + "\n"));
+                printed = print(&(came(options.layer.json, transport, &bundle) + "\n"));
             }
             // Those are of `lightlag transfer` and `bench-link`.
             Event::Began(..)

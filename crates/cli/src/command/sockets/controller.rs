@@ -16,7 +16,7 @@ pub fn controller(
     let Some(entry) = controllers::find(name) else {
         let fits = controllers::TABLE.iter().filter(|entry| entry.fits(transport));
         let known: Vec<&str> = fits.map(|entry| entry.algorithm.name).collect();
-        let line = format!("--controller: there is no `{name}`; name one of {}", known.join(", "));
+        let line = format!("--controller: unknown controller `{name}`; name one of {}", known.join(", "));
         return Err(Failure::Input(line));
     };
     if !entry.fits(transport) {

@@ -178,7 +178,7 @@ impl Table {
             Some("csv") => false,
             Some("parquet") => true,
             _ => {
-                let line = format!("--table: {} is no table; name a .csv or a .parquet", path.display());
+                let line = format!("--table: {} is not a table; name a .csv or a .parquet", path.display());
                 return Err(Failure::Input(line));
             }
         };

@@ -24,7 +24,7 @@ pub fn find<C>(
     found.ok_or_else(|| {
         let first = known.next().map_or("", |(transport, _)| transport.name);
         let names = known.fold(first.to_owned(), |names, (transport, _)| names + ", " + transport.name);
-        Failure::Input(format!("--over: there is no transport `{name}`; name one of {names}"))
+        Failure::Input(format!("--over: unknown transport `{name}`; name one of {names}"))
     })
 }
 

@@ -14,7 +14,7 @@ pub const SERVICE: u64 = 2;
 /// The client service of the Bundle Protocol.
 pub const BUNDLE_SERVICE: u64 = 1;
 
-/// Why a block is no row of capsules.
+/// Why a block is not a row of capsules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Broken {
     /// The number of a client service cannot be read.
@@ -67,7 +67,7 @@ pub fn read_capsules(
     Ok(units)
 }
 
-/// Nested deeper than this is no bundle.
+/// Nested deeper than this is not a bundle.
 const DEPTH_MOST: usize = 16;
 
 /// How long the bundle is that some bytes begin with: one item of CBOR (RFC 9171, section 4.1; RFC 8949).

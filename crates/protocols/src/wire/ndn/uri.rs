@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// Why text is no name.
+/// Why text is not a name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{component}` in a name: {what}")]
 pub struct NotAName {

@@ -266,7 +266,7 @@ pub enum Malformed {
     #[error("it does not begin with `dtn!`: no TCP convergence layer")]
     Magic,
     /// A number that no message has.
-    #[error("there is no message of type {0}")]
+    #[error("unknown message type {0}")]
     Type(u8),
     /// More than anybody needs.
     #[error("the extension items take {0} B, more than {ITEMS_MOST}")]
@@ -275,6 +275,6 @@ pub enum Malformed {
     #[error("an extension item does not end with its list")]
     Item,
     /// No text.
-    #[error("the node's name is no UTF-8")]
+    #[error("the node's name is not UTF-8")]
     Node,
 }

@@ -1,0 +1,45 @@
+//! Sizes and titles of axes of a specification that is made.
+
+use serde_json::{Value, json};
+
+/// Sets the titles of the horizontal and the vertical axis and the size of the drawing, or of each panel, in pixels; what is
+/// `None` stays.
+pub fn restyle(specification: &mut Value, titles: [Option<&str>; 2], size: [Option<u32>; 2]) {
+    let of_panels = specification.get("spec").is_some();
+    let view = if of_panels { &mut specification["spec"] } else { &mut *specification };
+    for (key, pixels) in ["width", "height"].into_iter().zip(size) {
+        if let Some(pixels) = pixels {
+            view[key] = json!(pixels);
+        }
+    }
+    for (channel, title) in ["x", "y"].into_iter().zip(titles) {
+        let Some(title) = title else { continue };
+        set_title(view, channel, title);
+        for layer in view.get_mut("layer").and_then(Value::as_array_mut).into_iter().flatten() {
+            set_title(layer, channel, title);
+        }
+    }
+}
+
+fn set_title(view: &mut Value, channel: &str, title: &str) {
+    if let Some(axis) = view.pointer_mut(&format!("/encoding/{channel}")) {
+        axis["title"] = json!(title);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_reach_all_layers_and_sizes_reach_panels() {
+        let encoding = json!({"x": {"field": "x"}, "y": {"field": "y"}});
+        let layers = json!([{"encoding": encoding}, {"encoding": encoding}]);
+        let mut made = json!({"facet": {}, "spec": {"width": 1, "height": 2, "layer": layers}});
+        restyle(&mut made, [Some("distance"), None], [None, Some(90)]);
+        assert_eq!(made["spec"]["layer"][1]["encoding"]["x"]["title"], "distance");
+        assert_eq!(made["spec"]["layer"][1]["encoding"]["y"].get("title"), None);
+        assert_eq!((&made["spec"]["width"], &made["spec"]["height"]), (&json!(1), &json!(90)));
+        assert_eq!(made.get("height"), None);
+    }
+}
