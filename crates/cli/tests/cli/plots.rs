@@ -174,3 +174,18 @@ fn an_axis_may_be_named_by_the_end_of_its_name() {
     let line = place.refused(&["plot", "two", "--metric", "created", "--x", "buffer", "--out", "f.html"]);
     assert!(line.starts_with("--x: `buffer` is ambiguous; name one of "), "{line}");
 }
+
+#[test]
+fn curves_have_a_legend_with_a_mark_for_each_and_the_baseline_is_dashed() {
+    let python = repository(".venv/bin");
+    if !python.join("python3").exists() {
+        return crate::skip::skip("there is no .venv with vl-convert");
+    }
+    let place = swept();
+    let words = ["plot", "done", "--metric", "delivery_prob", "--out", "f.svg"];
+    let done = place.command(&words).env("PATH", &python).output().expect("it starts");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let drawn = String::from_utf8(place.read("f.svg")).expect("SVG is text");
+    assert!(drawn.contains("role-legend") && drawn.contains(">credit<"), "there is no legend");
+    assert!(drawn.contains("stroke-dasharray=\"5,4\""), "the baseline is not dashed");
+}

@@ -116,9 +116,7 @@ fn curves(plot: &Plot, x_scale: Value, y_scale: Value) -> Value {
     let x = json!({"field": "x", "type": "quantitative", "title": plot.x.text, "scale": x_scale});
     let colour = plot.colour(&plot.series_names(), &[]);
     let shape = plot.legend(&plot.series_names(), json!(plot.shapes()));
-    let mut dash = plot.legend(&plot.series_names(), json!(plot.dashes()));
-    // It would be drawn around the marks of the legend.
-    dash["legend"] = Value::Null;
+    let dash = plot.dash();
     let mut y = plot.y_of("mean");
     y["scale"] = y_scale;
     json!([
@@ -269,9 +267,10 @@ impl Plot {
         made
     }
 
-    fn dashes(&self) -> Vec<Value> {
-        let dash = |name| if self.is_baseline(name) { json!([5, 4]) } else { json!([1, 0]) };
-        self.series_names().into_iter().map(dash).collect()
+    /// The baseline is dashed, by a condition: a scale would dash the marks of the legend, too.
+    fn dash(&self) -> Value {
+        let name = self.baseline_series.as_deref().unwrap_or_default();
+        json!({"condition": {"test": {"field": "series", "equal": name}, "value": [5, 4]}, "value": [1, 0]})
     }
 
     fn y_of(&self, field: &str) -> Value {
@@ -389,7 +388,10 @@ mod tests {
         let made =
             lines(&plot(vec![mark(Place::At(100.0), "none", None), mark(Place::At(100.0), "credit", None)]));
         assert_eq!(made["layer"][0]["encoding"]["x"]["title"], "period (s)");
-        assert_eq!(made["layer"][0]["encoding"]["strokeDash"]["scale"]["range"], json!([[5, 4], [1, 0]]));
+        let dash = &made["layer"][0]["encoding"]["strokeDash"]["condition"];
+        assert_eq!((&dash["test"]["equal"], &dash["value"]), (&json!("none"), &json!([5, 4])));
+        let shapes = &made["layer"][2]["encoding"]["shape"]["scale"]["range"];
+        assert_eq!(shapes, &json!(["circle", "square"]), "the baseline has a mark of its own");
         assert_eq!(made["layer"][0]["encoding"]["color"]["scale"]["range"], json!(["#5F5F5F", "#0072B2"]));
         assert_eq!(made["data"]["values"][0]["low"], 0.4);
     }
