@@ -30,6 +30,7 @@ mod loss_tolerant;
 mod new_reno;
 mod pcon;
 mod reno;
+mod rounds;
 mod sack;
 mod short_queue;
 mod tcp_planet;
