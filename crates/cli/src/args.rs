@@ -292,6 +292,9 @@ pub struct Study {
     /// Measure between two kernels in real time as well (adaptive; 20 minutes, as root)
     #[arg(long)]
     pub real: bool,
+    /// Run one controller, and what it is compared with (scorecard)
+    #[arg(long, value_name = "NAME")]
+    pub controller: Option<String>,
     /// Folder of the results [default: out/study/NAME]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,

@@ -52,7 +52,7 @@ pub fn study<'py>(
     let watched = progress.clone();
     let work = move || {
         make(&out)?;
-        let order = Order { quick, real: false, out: &out, threads, watch: Some(&watched) };
+        let order = Order { quick, real: false, controller: None, out: &out, threads, watch: Some(&watched) };
         let done = study.run(&order)?;
         done.write(&out).map(|()| done)
     };

@@ -149,6 +149,7 @@ keys! {
         links: Named(LINKS), "Links between nodes.";
         flows: Named(FLOWS), "Flows of packets over the links.";
         sample_every: TIME, "Time between samples of flows and links for the time series.";
+        packets_max: Whole(1, 1 << 53), "Packets that senders and receivers of flows send until the run ends, acknowledgements included. Default: unlimited.";
     }
     /// Of a scenario of named data.
     NAMES = HEAD + {

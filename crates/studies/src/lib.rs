@@ -6,6 +6,7 @@ pub mod comparative;
 pub mod dccp;
 pub mod dcp;
 pub mod real;
+pub mod scorecard;
 pub mod shared;
 #[cfg(test)]
 #[path = "../../../tests/skip.rs"]
@@ -16,12 +17,13 @@ pub mod universal;
 pub use shared::{Error, Order, REPORT_FILE, Real, Studied, Study};
 
 /// Every study.
-pub const STUDIES: [Study; 7] = [
+pub const STUDIES: [Study; 8] = [
     adaptive::STUDY,
     arc::STUDY,
     dccp::STUDY,
     dcp::STUDY,
     comparative::STUDY,
+    scorecard::STUDY,
     universal::STUDY,
     traces::STUDY,
 ];

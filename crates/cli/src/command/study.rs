@@ -13,11 +13,16 @@ pub fn study(options: &Study) -> Done {
         let with: Vec<&str> = with.collect();
         return Err(format!("--real: not supported by study {name}; use it with {}", with.join(", ")).into());
     }
-    let folder = if options.quick { format!("{name}-quick") } else { name.clone() };
+    if options.controller.is_some() && !study.by_controller {
+        return Err(format!("--controller: not supported by study {name}; use it with scorecard").into());
+    }
+    let only = options.controller.as_ref().map_or(String::new(), |name| format!("-{name}"));
+    let folder = format!("{name}{only}{}", if options.quick { "-quick" } else { "" });
     let out = options.out.clone().unwrap_or_else(|| PathBuf::from("out/study").join(folder));
     make_folder(&out)?;
     let Study { quick, real, threads, .. } = *options;
-    let order = Order { quick, real, out: &out, threads, watch: None };
+    let controller = options.controller.as_deref();
+    let order = Order { quick, real, controller, out: &out, threads, watch: None };
     let done = study.run(&order)?;
     done.write(&out)?;
     print(&done.terminal())?;

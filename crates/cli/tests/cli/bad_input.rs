@@ -410,7 +410,18 @@ fn what_is_wrong_on_the_command_line_is_told_in_one_line() {
         (&["bound", "s.toml", "--set", "bufer=1"], "--set bufer: unknown key `bufer`"),
         (&["sweep", "s.toml", "--seeds", "1,1"], "--seeds: seed 1 comes twice"),
         (&["sweep", "s.toml", "--seeds", "5..1"], "--seeds: `5..1` spans no seeds"),
-        (&["study", "nothing"], "known: adaptive, arc, dccp, dcp, dtn-congestion, universal, traces"),
+        (
+            &["study", "nothing"],
+            "known: adaptive, arc, dccp, dcp, dtn-congestion, scorecard, universal, traces",
+        ),
+        (
+            &["study", "arc", "--controller", "cubic"],
+            "--controller: not supported by study arc; use it with scorecard",
+        ),
+        (
+            &["study", "scorecard", "--controller", "qubic"],
+            "--controller: `qubic` is not on the scorecard; it has contact_rate, ",
+        ),
         (&["report", "missing"], "cannot read missing/results.parquet: no such file; name the folder of a"),
         (&["compare", "missing", "s.toml"], "cannot read missing"),
     ] {

@@ -12,20 +12,41 @@ pub struct Tile {
     pub row: String,
     /// Column.
     pub column: String,
-    /// The difference; blue above zero, orange below.
+    /// The difference, blue above zero and orange below; or a share.
     pub value: f64,
-    /// The tooltip beside the difference.
+    /// The tooltip beside the value.
     pub note: String,
 }
 
 /// Tiles with their differences as numbers, in colours that run apart from zero; what is beyond `most` has the last colour.
 pub fn heat_map(value: &str, most: f64, tiles: &[Tile]) -> Value {
+    let scale = json!({"scheme": "blueorange", "reverse": true, "domain": [-most, most], "domainMid": 0, "clamp": true});
     let panels = distinct(tiles.iter().map(|tile| tile.panel.as_str()));
-    let maps: Vec<Value> = panels.into_iter().map(|panel| map(value, most, panel, tiles)).collect();
+    let format = "+.3f";
+    // White where the colour is dark.
+    let dark = format!("abs(datum.value) > {}", 0.6 * most);
+    let colours = Colours { scale, dark, format };
+    let maps: Vec<Value> = panels.into_iter().map(|panel| map(value, &colours, panel, tiles)).collect();
     json!({"$schema": SCHEMA, "vconcat": maps})
 }
 
-fn map(value: &str, most: f64, panel: &str, tiles: &[Tile]) -> Value {
+/// Tiles with shares from 0 to 1, in colours that darken with the share; panels in three columns.
+pub fn share_map(value: &str, tiles: &[Tile]) -> Value {
+    let scale = json!({"scheme": "blues", "domain": [0, 1], "clamp": true});
+    let colours = Colours { scale, dark: "datum.value > 0.55".to_owned(), format: ".2f" };
+    let panels = distinct(tiles.iter().map(|tile| tile.panel.as_str()));
+    let maps: Vec<Value> = panels.into_iter().map(|panel| map(value, &colours, panel, tiles)).collect();
+    json!({"$schema": SCHEMA, "columns": 3, "concat": maps})
+}
+
+/// How values are coloured, where the text is white, and its format.
+struct Colours {
+    scale: Value,
+    dark: String,
+    format: &'static str,
+}
+
+fn map(value: &str, colours: &Colours, panel: &str, tiles: &[Tile]) -> Value {
     let tiles: Vec<&Tile> = tiles.iter().filter(|tile| tile.panel == panel).collect();
     let data: Vec<Value> = tiles
         .iter()
@@ -46,16 +67,15 @@ fn map(value: &str, most: f64, panel: &str, tiles: &[Tile]) -> Value {
         "layer": [
             {"mark": {"type": "rect", "stroke": "#FFFFFF", "strokeWidth": 1}, "encoding": {
                 "color": {"field": "value", "type": "quantitative", "title": value,
-                          "scale": {"scheme": "blueorange", "reverse": true, "domain": [-most, most], "domainMid": 0, "clamp": true}},
+                          "scale": colours.scale},
                 "tooltip": [
                     {"field": "row", "title": "where"}, {"field": "column", "title": "what"},
                     {"field": "value", "title": value, "format": "+.4f"}, {"field": "note", "title": "against"},
                 ],
             }},
             {"mark": {"type": "text", "fontSize": 10}, "encoding": {
-                "text": {"field": "value", "type": "quantitative", "format": "+.3f"},
-                // White where the colour is dark.
-                "color": {"condition": {"test": format!("abs(datum.value) > {}", 0.6 * most), "value": "#FFFFFF"}, "value": "#1c1f23"},
+                "text": {"field": "value", "type": "quantitative", "format": colours.format},
+                "color": {"condition": {"test": colours.dark, "value": "#FFFFFF"}, "value": "#1c1f23"},
             }},
         ],
     })

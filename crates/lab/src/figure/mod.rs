@@ -9,7 +9,7 @@ mod restyle;
 use crate::statistics::Estimate;
 use serde_json::{Map, Value, json};
 
-pub use heat_map::{Tile, heat_map};
+pub use heat_map::{Tile, heat_map, share_map};
 pub use restyle::restyle;
 
 /// The version of the language that the embedded library speaks.

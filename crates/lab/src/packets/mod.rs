@@ -1,5 +1,6 @@
 //! Runs of packets, and the figures of their flows.
 
+pub mod account;
 mod figures;
 pub mod seconds;
 #[cfg(test)]

@@ -38,7 +38,7 @@ pub struct Figure {
 }
 
 /// A table of text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Table {
     /// Heading.
     pub title: String,
@@ -78,6 +78,8 @@ pub struct Report {
     pub again: Vec<String>,
     /// What a paper says beside what was measured.
     pub claims: Vec<Verdict>,
+    /// Tables that follow the introduction.
+    pub opening: Vec<Table>,
     /// Figures.
     pub figures: Vec<Figure>,
     /// Tables.
@@ -107,6 +109,7 @@ impl Report {
             claims => self.claims.iter().map(claim_row).collect::<Vec<_>>(),
             tally => tally(&self.claims),
             readings => self.claims.iter().any(|claim| !claim.readings.is_empty()),
+            opening => self.opening,
             figures => self.figures,
             tables => self.tables,
             scenarios => self.scenarios,

@@ -18,6 +18,7 @@ fn report() -> Report {
             holds: Holds::Untestable("nothing can expire".into()),
             readings: vec![("periodic table".into(), Holds::Yes)],
         }],
+        opening: vec![Table { title: "The worst".into(), ..Table::default() }],
         figures: vec![Figure {
             id: "figure_3".into(),
             title: "Figure 3".into(),
@@ -40,6 +41,7 @@ fn a_report_says_everything_that_it_is_given() {
     let wanted = [
         "A &lt;study&gt; &amp; more",
         "Quick look",
+        "<h2>The worst</h2>",
         "commit <code>abc</code>",
         "seeds 1–3, 7",
         "1 untestable",

@@ -11,6 +11,7 @@ mod trace;
 
 use crate::explain::nothing;
 use crate::metrics::Figures;
+use crate::packets::account::Account;
 use crate::series::TimeSeries;
 use lightlag_capture::Where;
 use lightlag_capture::analysis::{self, Analysed};
@@ -45,6 +46,8 @@ pub struct Options {
     /// In scenarios of packets: analyse what a capture of the run shows, under these options. It is kept in
     /// memory until the run has ended: about 140 bytes a packet.
     pub analysis: Option<analysis::Options>,
+    /// In scenarios of packets: count the packets of each flow, whenever the scenario samples.
+    pub account: bool,
     /// Where the run reports how far it has come.
     pub progress: Option<Progress>,
 }
@@ -59,6 +62,7 @@ impl Default for Options {
             traces: Vec::new(),
             capture: Where::default(),
             analysis: None,
+            account: false,
             progress: None,
         }
     }
@@ -79,6 +83,8 @@ pub struct Outcome {
     pub series: Option<TimeSeries>,
     /// Analysis of a capture of the run, if requested.
     pub analysed: Option<Analysed>,
+    /// Counts of the packets of each flow over time, if requested.
+    pub account: Option<Account>,
     /// Transports of the connections of adaptive flows, and since when.
     pub changes: Vec<Change>,
 }

@@ -4,6 +4,7 @@ use super::trace::{TraceFile, link_names};
 use super::{Options, Outcome, Watchers, World, lines};
 use crate::explain::nothing;
 use crate::metrics::{Figures, Part, numbers};
+use crate::packets::account::Account;
 use crate::packets::{FLOWS, PACKETS};
 use crate::series::TimeSeries;
 use crate::{captured, judged};
@@ -33,7 +34,7 @@ impl World for Network {
     }
     fn setup(&self, seed: Seed, options: &Options) -> Result<Setup> {
         let setup = Network::setup(self, seed);
-        Ok(Setup { sample_every: setup.sample_every.filter(|_| options.series), ..setup })
+        Ok(Setup { sample_every: setup.sample_every.filter(|_| options.series || options.account), ..setup })
     }
     fn judge(&self, setup: &Setup) -> PacketJudge {
         PacketJudge::new(PacketRules {
@@ -57,19 +58,24 @@ impl World for Network {
         options: &Options,
     ) -> Result<(Outcome, Instant)> {
         let mut progress = options.progress.clone();
-        let mut series = setup.sample_every.map(|_| {
-            let links = self.links.iter().map(|link| link.name.clone()).collect();
-            TimeSeries::of_flows(self.flows.iter().map(|flow| flow.name.clone()).collect(), links)
-        });
+        let flows = || self.flows.iter().map(|flow| flow.name.clone()).collect();
+        let links = || self.links.iter().map(|link| link.name.clone()).collect();
+        let sampled = setup.sample_every.filter(|_| options.series);
+        let mut series = sampled.map(|_| TimeSeries::of_flows(flows(), links()));
+        let mut account = options.account.then(|| Account::new(flows(), links()));
         let memory = || captured::capture(Vec::new(), self, setup, &Where::Senders);
         let mut memory = Memory(options.analysis.as_ref().map(|_| memory()).transpose()?.map(Box::new));
         // Observers that do not need packets add no cost. The world is compiled for these two only: with more,
         // less of it is compiled into one piece.
-        let outcome = if traces.is_empty() && judge.is_none() && memory.0.is_none() {
+        let outcome = if traces.is_empty() && judge.is_none() && memory.0.is_none() && account.is_none() {
             packets::run(setup, &mut (&mut series, &mut progress))
         } else {
-            packets::run(setup, &mut (((traces, &mut memory), judge), (&mut series, &mut progress)))
+            packets::run(
+                setup,
+                &mut ((((traces, &mut memory), judge), &mut account), (&mut series, &mut progress)),
+            )
         };
+        account.iter_mut().for_each(|account| account.end(outcome.ended));
         let flows = self.flows.iter().zip(&outcome.flows);
         let parts = flows.map(|(plan, flow)| Part::new("flows", &plan.name, numbers(FLOWS, flow))).collect();
         let mut figures = Figures { numbers: numbers(PACKETS, &outcome), parts, ..Figures::default() };
@@ -77,6 +83,7 @@ impl World for Network {
         let made = Outcome {
             figures,
             series,
+            account,
             analysed: options.analysis.as_ref().map_or(Ok(None), |wanted| memory.analysed(wanted))?,
             changes: outcome.changes.iter().map(|change| change.1).collect(),
             ..Outcome::default()

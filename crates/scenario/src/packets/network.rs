@@ -22,6 +22,8 @@ pub struct Network {
     pub flows: Vec<FlowPlan>,
     /// How often flows and links are sampled.
     pub sample_every: Option<Duration>,
+    /// The run ends when this number of packets has been sent, in both directions; `None`: unlimited.
+    pub packets_max: Option<u64>,
 }
 
 /// One direction of a link.
@@ -57,7 +59,8 @@ pub fn read(head: Head, root: &Section, files: links::Read, known: &Known) -> Re
         return Err(root.missing("flows", "a table [flows.NAME] with `from` and `to`"));
     }
     let sample_every = root.quantity("sample_every", positive_time)?;
-    Ok(Network { head, links, flows, sample_every })
+    let packets_max = root.whole("packets_max", 1, 1 << 53)?.map(|count| count as u64);
+    Ok(Network { head, links, flows, sample_every, packets_max })
 }
 
 impl Network {
@@ -85,6 +88,7 @@ impl Network {
             until_complete: flows.iter().all(FlowSpec::ends),
             flows,
             until_delivered: None,
+            until_sent: self.packets_max,
             seed: self.head.seed_number(seed),
             sample_every: self.sample_every,
         }

@@ -40,6 +40,7 @@ pub const STUDY: Study = Study {
         })
     },
     real: Real::Nothing,
+    by_controller: false,
 };
 
 /// Goodputs in kbit/s of all seeds where a variant of a figure stands at these places.

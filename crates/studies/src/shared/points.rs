@@ -45,6 +45,9 @@ pub(crate) fn only(file: &ScenarioFile) -> Result<Scenario, lightlag_scenario::E
     Ok(file.points()?.list.remove(0).scenario)
 }
 
+/// What reads the metrics of a run.
+pub type Measure = Box<dyn Fn(&Outcome) -> Metrics + Send + Sync>;
+
 /// A point of a study.
 pub struct Point {
     /// Its columns.
@@ -57,12 +60,14 @@ pub struct Point {
     pub analysed: bool,
     /// Whether the bound of its runs is computed instead of running it.
     pub bounded: bool,
+    /// What reads its metrics from the counts of its packets, in place of the metrics of the study.
+    pub measure: Option<Measure>,
 }
 
 impl Point {
     /// A point with columns.
     pub fn new(values: Vec<(String, String)>, scenario: Scenario) -> Self {
-        Self { values, scenario, seeds: None, analysed: false, bounded: false }
+        Self { values, scenario, seeds: None, analysed: false, bounded: false, measure: None }
     }
 
     /// The only point of a file, in these figures (with a blank between two), under these columns.
@@ -153,8 +158,13 @@ impl Points {
             }
             let analysis = point.analysed.then(analysis::Options::default);
             let judge = self.all_judged || (job.seed == 1 && job.point.is_multiple_of(3));
-            let options = Options { judge, analysis, progress: order.watch.cloned(), ..Options::default() };
-            run(&point.scenario, seed, &cache, &options).map(|outcome| metrics(&outcome)).map_err(told)
+            let account = point.measure.is_some();
+            let options =
+                Options { judge, analysis, account, progress: order.watch.cloned(), ..Options::default() };
+            let measured = |outcome| {
+                point.measure.as_ref().map_or_else(|| metrics(&outcome), |measure| measure(&outcome))
+            };
+            run(&point.scenario, seed, &cache, &options).map(measured).map_err(told)
         })?)
     }
 }

@@ -3,7 +3,7 @@
 use super::points::Points;
 use super::words::Words;
 use crate::shared::over_time::Series;
-use lightlag_lab::report::{Figure, Report, Table, Verdict};
+use lightlag_lab::report::{Figure, Report, ScenarioText, Table, Verdict};
 use lightlag_lab::results::{Metrics, Results, Row};
 use lightlag_lab::run::{Outcome, Progress};
 use lightlag_lab::sweep;
@@ -28,6 +28,9 @@ pub enum Error {
     /// A measurement in real time is not possible here.
     #[error("--real: {0}")]
     Real(String),
+    /// The study does not have the controller; one line that lists those it has.
+    #[error("{0}")]
+    Controller(String),
 }
 
 /// A study: what it reproduces, and its parts.
@@ -50,12 +53,16 @@ pub struct Study {
     pub evaluate: fn(&Evidence<'_>) -> Result<Said, Error>,
     /// What is measured in real time as well.
     pub real: Real,
+    /// Whether it can be run for one controller alone.
+    pub by_controller: bool,
 }
 
 /// How a study is run.
 pub struct Order<'a> {
     /// With fewer seeds and points, and shorter runs.
     pub quick: bool,
+    /// The only controller to run, beside what it is compared with; `None`: all.
+    pub controller: Option<&'a str>,
     /// With measurements in real time, where they need to be requested.
     pub real: bool,
     /// Folder of the results; an interrupted study resumes from there.
@@ -100,6 +107,8 @@ pub struct Evidence<'a> {
 pub struct Said {
     /// The paper's claims beside our measurements.
     pub claims: Vec<Verdict>,
+    /// Tables that follow the introduction.
+    pub opening: Vec<Table>,
     /// Figures.
     pub figures: Vec<Figure>,
     /// Tables; the first is printed on a terminal.
@@ -108,6 +117,8 @@ pub struct Said {
     pub warnings: Vec<String>,
     /// Replacements for `{name}` in the introduction.
     pub facts: Vec<(&'static str, String)>,
+    /// Scenarios that are written into the folder of the study under their names, and shown in the report.
+    pub scenarios: Vec<ScenarioText>,
 }
 
 /// A finished study.
@@ -118,6 +129,8 @@ pub struct Studied {
     pub report: Report,
     /// Violations that the judge found in all runs.
     pub violations: u64,
+    /// Scenarios beside the report.
+    pub scenarios: Vec<ScenarioText>,
 }
 
 impl Study {
@@ -149,11 +162,12 @@ impl Study {
             runs: results.rows.len(),
             again: vec![self.command(order)],
             claims: said.claims,
+            opening: said.opening,
             figures: said.figures,
             tables: said.tables,
-            scenarios: points.scenarios,
+            scenarios: points.scenarios.into_iter().chain(said.scenarios.iter().cloned()).collect(),
         };
-        Ok(Studied { results, report, violations })
+        Ok(Studied { results, report, violations, scenarios: said.scenarios })
     }
 
     fn measure(&self, order: &Order<'_>, warnings: &mut Vec<String>) -> Result<Measured, Error> {
@@ -171,7 +185,8 @@ impl Study {
     pub(super) fn command(&self, order: &Order<'_>) -> String {
         let flags = [(order.quick, " --quick"), (order.real, " --real")];
         let given = flags.into_iter().filter(|(given, _)| *given).map(|(_, flag)| flag);
-        format!("lightlag study {}{}", self.name, given.collect::<String>())
+        let only = order.controller.map_or(String::new(), |name| format!(" --controller {name}"));
+        format!("lightlag study {}{only}{}", self.name, given.collect::<String>())
     }
 }
 
@@ -186,6 +201,12 @@ impl Studied {
         std::fs::create_dir_all(&figures).map_err(|why| wrong(&figures, why))?;
         let write = |path: &Path, text: String| std::fs::write(path, text).map_err(|why| wrong(path, why));
         write(&out.join(REPORT_FILE), self.report.html())?;
+        for scenario in &self.scenarios {
+            let path = out.join(&scenario.name);
+            let folder = path.parent().unwrap_or(out);
+            std::fs::create_dir_all(folder).map_err(|why| wrong(folder, why))?;
+            write(&path, scenario.text.clone())?;
+        }
         for figure in &self.report.figures {
             let path = figures.join(format!("{}.vl.json", figure.id));
             write(&path, format!("{:#}\n", figure.specification))?;

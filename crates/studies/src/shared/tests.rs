@@ -12,6 +12,18 @@ use std::collections::BTreeSet;
 fn metrics(study: &Study) -> &'static [&'static str] {
     match study.name {
         "adaptive" => &["delivered_bytes", "packets_repaired"],
+        "scorecard" => &[
+            "share",
+            "sent",
+            "dropped",
+            "repaired",
+            "queue_p50",
+            "queue_p95",
+            "settle_rounds",
+            "jain",
+            "beside_bytes",
+            "back_share",
+        ],
         "arc" => &["goodput_bit_per_s", "goodput_of_ours", "goodput_of_beside", "jain"],
         "dccp" => &[
             "goodput_of_one",
@@ -94,7 +106,7 @@ pub(crate) fn made_up(study: &Study, quick: bool) -> Results {
 
 fn jobs(study: &Study, quick: bool) -> Vec<Job> {
     let folder = tempfile::tempdir().unwrap();
-    let order = Order { quick, real: false, out: folder.path(), threads: 1, watch: None };
+    let order = Order { quick, real: false, controller: None, out: folder.path(), threads: 1, watch: None };
     (study.plan)(&order).unwrap().jobs()
 }
 
@@ -117,7 +129,7 @@ fn every_claim_figure_and_table_of_every_study_has_its_runs() {
     for study in &STUDIES {
         let name = study.name;
         // All cells of `universal` take minutes, and a quick look has every kind of them.
-        let quick = name == "universal";
+        let quick = ["scorecard", "universal"].contains(&name);
         let results = made_up(study, quick);
         let evidence = Evidence { quick, results: &results, over_time: Vec::new() };
         let said = (study.evaluate)(&evidence).unwrap();
@@ -151,7 +163,8 @@ fn every_claim_figure_and_table_of_every_study_has_its_runs() {
 fn a_study_names_the_command_that_runs_it_again() {
     let study = crate::find("adaptive").ok().unwrap();
     let out = std::path::Path::new("out");
-    let command = |quick, real| study.command(&Order { quick, real, out, threads: 0, watch: None });
+    let command =
+        |quick, real| study.command(&Order { quick, real, controller: None, out, threads: 0, watch: None });
     assert_eq!(command(false, false), "lightlag study adaptive");
     assert_eq!(command(true, true), "lightlag study adaptive --quick --real");
     assert!(crate::find("arcs").err().unwrap().contains("known: adaptive, arc,"));

@@ -46,9 +46,11 @@ pub const STUDY: Study = Study {
             tables: tables.into_iter().filter(|table| !table.rows.is_empty()).collect(),
             warnings: warning().into_iter().collect(),
             facts: cells::facts(results, &standings),
+            ..Said::default()
         })
     },
     real: Real::Nothing,
+    by_controller: false,
 };
 
 /// Those traces whose files are here.

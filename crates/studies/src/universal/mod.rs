@@ -60,9 +60,11 @@ pub const STUDY: Study = Study {
                 .into_iter()
                 .collect(),
             facts: [cells::facts(results, &standings), vec![("seeds", seeds.to_owned())]].concat(),
+            ..Said::default()
         })
     },
     real: Real::Nothing,
+    by_controller: false,
 };
 
 /// Writes the scenarios into the folder, and makes the plan from them.

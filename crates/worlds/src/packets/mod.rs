@@ -34,6 +34,8 @@ pub struct Setup {
     pub until_complete: bool,
     /// End as soon as this number of bytes of each flow was delivered in order.
     pub until_delivered: Option<Bytes>,
+    /// End as soon as senders and receivers have sent this number of packets.
+    pub until_sent: Option<u64>,
     /// For random streams.
     pub seed: u64,
     /// How often flows and links are sampled.

@@ -31,6 +31,8 @@ pub struct World<'a, O> {
     first_start: u32,
     sampler: u32,
     unfinished: usize,
+    /// Packets that ends of flows have sent.
+    sent: u64,
 }
 
 struct FlowState {
@@ -88,6 +90,7 @@ impl<'a, O: Observer> World<'a, O> {
             first_start,
             sampler,
             unfinished: setup.flows.len(),
+            sent: 0,
             setup,
             observer,
         }
@@ -95,7 +98,8 @@ impl<'a, O: Observer> World<'a, O> {
     /// Runs to the end.
     pub fn play(mut self) -> Outcome {
         let mut now = Instant::ZERO;
-        while self.unfinished > 0 {
+        let sent_max = self.setup.until_sent.unwrap_or(u64::MAX);
+        while self.unfinished > 0 && self.sent < sent_max {
             let (at, party) = self.agenda.first();
             if at > self.setup.until || at == Instant::MAX {
                 now = self.setup.until;
@@ -158,6 +162,7 @@ impl<'a, O: Observer> World<'a, O> {
         let mut sent = false;
         while let Some(body) = machine.poll(now) {
             give(&mut self.observer, now, (first, link), Packet { flow, forward, hop: 0, body });
+            self.sent += 1;
             sent = true;
         }
         if sent {

@@ -72,6 +72,7 @@ fn setup(entry: &'static Entry, middle: &LinkSpec, (source, over): (Source, Over
         until: Instant::from_secs(600),
         until_complete: true,
         until_delivered: None,
+        until_sent: None,
         seed: 7,
         sample_every: None,
     }

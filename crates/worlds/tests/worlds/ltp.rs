@@ -58,6 +58,7 @@ impl Bench {
             until: Instant::from_secs(1_000_000),
             until_complete: true,
             until_delivered: None,
+            until_sent: None,
             seed: 3,
             sample_every: None,
         };

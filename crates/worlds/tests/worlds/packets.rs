@@ -77,6 +77,7 @@ impl Bench {
             until: Instant::from_secs(until_s),
             until_complete: true,
             until_delivered: None,
+            until_sent: None,
             seed: self.seed,
             sample_every: None,
         }

@@ -57,6 +57,7 @@ fn setup(links: Vec<LinkSpec>, flows: &[(&str, &str, u64)], seed: u64) -> Setup 
         until: Instant::from_secs(3_000),
         until_complete: true,
         until_delivered: None,
+        until_sent: None,
         seed,
         sample_every: None,
     }

@@ -1,0 +1,106 @@
+//! The limits, and the sentences that open the report.
+
+use super::controllers::{CONTESTANTS, REFERENCE};
+use super::standing::{NETWORKS_KEPT, Pace, Standing, quantile};
+use super::tables::{PROPERTIES, controllers, kept};
+use super::text::short;
+use crate::shared::parts::found;
+use lightlag_lab::report::{Finding, Verdict};
+
+/// The controllers that the claims are about: those that are defaults, or the one that was asked for.
+pub fn judged<'a>(standings: &[Standing<'a>]) -> Vec<&'a str> {
+    let names = controllers(standings);
+    if names.len() > 2 {
+        let is_default = |name: &&str| CONTESTANTS.iter().any(|row| row.is_default && row.name == *name);
+        return names.into_iter().filter(is_default).collect();
+    }
+    let asked = names.iter().find(|name| **name != REFERENCE).or(names.first());
+    asked.copied().into_iter().collect()
+}
+
+/// Those of a controller.
+fn of<'s, 'a>(standings: &'s [Standing<'a>], name: &'s str) -> impl Iterator<Item = &'s Standing<'a>> {
+    standings.iter().filter(move |standing| standing.controller == name)
+}
+
+fn percent(part: usize, all: usize) -> String {
+    format!("{:.1} %", 100.0 * part as f64 / all.max(1) as f64)
+}
+
+/// In which share of its networks each judged controller keeps a limit.
+fn in_most(standings: &[Standing<'_>], keeps: impl Fn(&Standing<'_>) -> Option<bool>, most: f64) -> Finding {
+    let (mut all, mut said) = (Vec::new(), Vec::new());
+    for name in judged(standings) {
+        let asked: Vec<bool> = of(standings, name).filter_map(&keeps).collect();
+        let held = asked.iter().filter(|held| **held).count();
+        all.push(held as f64 >= most * asked.len() as f64);
+        said.push(format!("{name} {} of {}", percent(held, asked.len()), asked.len()));
+    }
+    found(&all, said.join(", "))
+}
+
+/// All claims of `study.toml`.
+pub fn verdicts(
+    standings: &[Standing<'_>],
+    verdict: impl Fn(&'static str, Finding) -> Verdict,
+) -> Vec<Verdict> {
+    let at =
+        |pace: Pace| move |one: &Standing<'_>| one.keeps_share().filter(|_| Pace::of(&one.network) == pace);
+    vec![
+        verdict("S1", in_most(standings, |one| Some(one.keeps_drops()), NETWORKS_KEPT)),
+        verdict("S2", in_most(standings, at(Pace::Constant), NETWORKS_KEPT)),
+        verdict("S3", in_most(standings, at(Pace::Slow), NETWORKS_KEPT)),
+        verdict("S4", in_most(standings, |one| Some(!one.is_bad()), 1.0)),
+    ]
+}
+
+/// The five sentences that matter.
+pub fn sentences(standings: &[Standing<'_>]) -> Vec<(&'static str, String)> {
+    let judged = judged(standings);
+    let each =
+        |say: &dyn Fn(&str) -> String| judged.iter().map(|name| say(name)).collect::<Vec<_>>().join("; ");
+    let count = judged.first().map_or(0, |name| of(standings, name).count());
+    let limits = each(&|name| {
+        let held = of(standings, name).filter(|one| one.keeps()).count();
+        format!("{name} in {}", percent(held, count))
+    });
+    let drops = each(&|name| {
+        let over = of(standings, name).filter(|one| !one.keeps_drops()).count();
+        let most = of(standings, name).map(Standing::dropped).fold(0.0, f64::max);
+        format!("{name} in {} (at most {} %)", percent(over, count), short(100.0 * most))
+    });
+    let shares = each(&|name| {
+        let median = |pace: Pace| {
+            let here = of(standings, name).filter(|one| Pace::of(&one.network) == pace);
+            quantile(here.map(Standing::share), 0.5).map_or("-".to_owned(), short)
+        };
+        let [constant, slow, fast] = [Pace::Constant, Pace::Slow, Pace::Fast].map(median);
+        format!("{name} {constant}, {slow}, {fast}")
+    });
+    let breaks = each(&|name| {
+        let shares = PROPERTIES.iter().filter_map(|&(property, has)| {
+            let enough = of(standings, name).filter(|one| has(&one.network)).count() >= 5;
+            Some((property, kept(standings, name, has).filter(|_| enough)?))
+        });
+        let worst = shares.min_by(|one, other| one.1.total_cmp(&other.1));
+        worst.map_or_else(String::new, |(property, share)| {
+            format!("{name} at \"{property}\" ({:.0} %)", 100.0 * share)
+        })
+    });
+    let harm = each(&|name| {
+        let harms: Vec<f64> = of(standings, name).filter_map(|one| one.harm).collect();
+        let mean = harms.iter().sum::<f64>() / harms.len().max(1) as f64;
+        let most = quantile(harms.iter().copied(), 0.9).unwrap_or(0.0);
+        format!("{name} {} % (a tenth: {} % or more)", short(100.0 * mean), short(100.0 * most))
+    });
+    vec![
+        ("limits", format!("Of {count} networks, the limits are kept by {limits}.")),
+        ("drops", format!("Queues drop 5 % of the packets or more: {drops}.")),
+        (
+            "shares",
+            format!("Median share of the limit on constant, slowly and quickly changing networks: {shares}."),
+        ),
+        ("breaks", format!("The kind of network in which the limits are kept least often: {breaks}.")),
+        ("harm", format!("TCP beside them loses, compared to CUBIC in their place, on average: {harm}.")),
+    ]
+}

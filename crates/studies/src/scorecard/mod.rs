@@ -1,0 +1,87 @@
+//! How controllers behave over the space of networks, in the frame of RFC 9743.
+//!
+//! [`space`] draws networks, [`text`] writes their scenarios, [`plan`] runs every controller in each, [`measures`]
+//! reads the runs, [`standing`] compares them with the limits.
+
+mod change;
+mod charts;
+mod claims;
+pub mod controllers;
+mod corners;
+mod limit;
+mod measures;
+mod plan;
+pub mod space;
+mod standing;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use crate::shared::words::Words;
+use crate::shared::{Evidence, Real, Said, Study};
+use controllers::CONTESTANTS;
+use lightlag_lab::report::ScenarioText;
+use lightlag_lab::run::Outcome;
+pub use plan::scenario;
+use standing::{Standing, standings};
+use std::sync::LazyLock;
+pub use text::scenario as scenario_text;
+
+static WORDS: LazyLock<Words> = LazyLock::new(|| Words::read(include_str!("study.toml")));
+
+/// Networks in the table of the worst.
+const WORST: usize = 10;
+
+/// The row of the table of studies.
+pub const STUDY: Study = Study {
+    name: "scorecard",
+    paper: "(ours), in the frame of RFC 9743",
+    summary: "every controller over the space of networks: share, drops, queues, fairness, harm",
+    takes: "3 min quick, 60 min in full",
+    words: &WORDS,
+    plan: plan::plan,
+    metrics: Outcome::metrics,
+    evaluate: |evidence: &Evidence<'_>| {
+        let standings = standings(evidence.results);
+        let worst = worst(&standings);
+        let files = files(&worst);
+        let names: Vec<String> = files.iter().map(|file| file.name.clone()).collect();
+        Ok(Said {
+            claims: claims::verdicts(&standings, |id, finding| WORDS.verdict(id, finding)),
+            opening: vec![tables::worst(&worst, &names)],
+            figures: charts::figures(&standings),
+            tables: vec![tables::side_by_side(&standings), tables::where_kept(&standings), tables::space()],
+            facts: claims::sentences(&standings),
+            scenarios: files,
+            ..Said::default()
+        })
+    },
+    real: Real::Nothing,
+    by_controller: true,
+};
+
+/// The worst runs of the judged controllers, each network once.
+fn worst<'s, 'a>(standings: &'s [Standing<'a>]) -> Vec<&'s Standing<'a>> {
+    let judged = claims::judged(standings);
+    let mut all: Vec<&Standing<'a>> =
+        standings.iter().filter(|standing| judged.contains(&standing.controller)).collect();
+    all.sort_by(|one, other| one.grade().total_cmp(&other.grade()));
+    let mut worst: Vec<&Standing<'a>> = Vec::new();
+    for standing in all {
+        if worst.len() < WORST && worst.iter().all(|one| one.network.name != standing.network.name) {
+            worst.push(standing);
+        }
+    }
+    worst
+}
+
+/// Their scenarios, written beside the report.
+fn files(worst: &[&Standing<'_>]) -> Vec<ScenarioText> {
+    let file = |(number, standing): (usize, &&Standing<'_>)| {
+        let contestant = CONTESTANTS.iter().find(|row| row.name == standing.controller)?;
+        let name = format!("worst/{number:02}_{}_{}.toml", standing.controller, standing.network.name);
+        Some(ScenarioText { name, text: text::scenario(&standing.network, contestant) })
+    };
+    (1..).zip(worst).filter_map(file).collect()
+}

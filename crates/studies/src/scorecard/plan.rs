@@ -1,0 +1,87 @@
+//! What the study runs: every network with every contestant.
+
+use super::controllers::{CONTESTANTS, Contestant, REFERENCE, find};
+use super::measures::measures;
+use super::space::{Company, Network, drawn};
+use super::{corners, text};
+use crate::shared::Order;
+use crate::shared::points::{Point, Points, only};
+use crate::shared::runs::{FIGURE, VARIANT};
+use crate::{Error, shared::points::Measure};
+use lightlag_scenario::{Catalogue, Scenario, ScenarioFile};
+use std::sync::Arc;
+
+/// Column: name of the network.
+pub const NETWORK: &str = "network";
+/// The seed of the networks that are drawn.
+pub const SEED: u64 = 1;
+/// Networks that are drawn, beside the named ones.
+const DRAWN: u64 = 2000;
+const DRAWN_QUICK: u64 = 107;
+/// The figure of all points.
+pub const ALL: &str = "scorecard";
+
+/// The networks of the study: named ones, then those drawn.
+pub fn networks(quick: bool) -> Vec<Network> {
+    let count = if quick { DRAWN_QUICK } else { DRAWN };
+    corners::all().into_iter().chain((0..count).map(|index| drawn(SEED, index))).collect()
+}
+
+/// The network of a name in the table of runs.
+pub fn network(name: &str) -> Option<Network> {
+    let drawn_name = || {
+        let (seed, index) = name.strip_prefix('s')?.split_once("_n")?;
+        Some(drawn(seed.parse().ok()?, index.parse().ok()?))
+    };
+    corners::all().into_iter().find(|network| network.name == name).or_else(drawn_name)
+}
+
+/// Who is compared: the controller that was asked for and the reference, or all.
+fn contestants(order: &Order<'_>) -> Result<Vec<&'static Contestant>, Error> {
+    let Some(name) = order.controller else { return Ok(CONTESTANTS.iter().collect()) };
+    let asked = find(name).map_err(Error::Controller)?;
+    let reference = CONTESTANTS.iter().filter(|row| row.name == REFERENCE && row.name != asked.name);
+    Ok(std::iter::once(asked).chain(reference).collect())
+}
+
+/// Whether this run is needed: the reference of one controller only where flows of another kind are beside it.
+fn is_needed(network: &Network, contestant: &Contestant, order: &Order<'_>) -> bool {
+    let asked = order.controller.is_none_or(|name| name == contestant.name);
+    asked || matches!(network.company, Company::Tcp(_))
+}
+
+/// All points.
+///
+/// # Errors
+/// An unknown controller.
+pub fn plan(order: &Order<'_>) -> Result<Points, Error> {
+    let contestants = contestants(order)?;
+    let mut list = Vec::new();
+    for network in networks(order.quick).into_iter().map(Arc::new) {
+        for contestant in contestants.iter().filter(|one| is_needed(&network, one, order)) {
+            list.push(point(&network, contestant)?);
+        }
+    }
+    let kept = format!("# {} networks, seed {SEED}", list.len());
+    Ok(Points { list, seeds: 1, all_judged: false, text: kept, scenarios: Vec::new() })
+}
+
+/// The scenario of a network in which this controller is judged.
+///
+/// # Errors
+/// None: each network of the space is a valid scenario.
+pub fn scenario(network: &Network, contestant: &Contestant) -> Result<Scenario, lightlag_scenario::Error> {
+    let text = text::scenario(network, contestant);
+    only(&ScenarioFile::from_toml("network.toml", &text, ".".into(), Catalogue::default().into())?)
+}
+
+fn point(network: &Arc<Network>, contestant: &Contestant) -> Result<Point, Error> {
+    let columns = [(FIGURE, ALL), (VARIANT, contestant.name), (NETWORK, &network.name)];
+    let numbers = [("rate_bit_s", network.rate_bit_s), ("rtt_s", network.rtt_s)];
+    let columns = columns.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let numbers = numbers.into_iter().map(|(name, value)| (name.to_owned(), value.to_string()));
+    let network = network.clone();
+    let measured = scenario(&network, contestant)?;
+    let measure: Measure = Box::new(move |outcome| measures(&network, outcome));
+    Ok(Point { measure: Some(measure), ..Point::new(columns.chain(numbers).collect(), measured) })
+}
