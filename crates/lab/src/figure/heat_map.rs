@@ -30,13 +30,13 @@ pub fn heat_map(value: &str, most: f64, tiles: &[Tile]) -> Value {
     json!({"$schema": SCHEMA, "vconcat": maps})
 }
 
-/// Tiles with shares from 0 to 1, in colours that darken with the share; panels in three columns.
+/// Tiles with shares from 0 to 1, in colours that darken with the share; panels in two columns.
 pub fn share_map(value: &str, tiles: &[Tile]) -> Value {
     let scale = json!({"scheme": "blues", "domain": [0, 1], "clamp": true});
     let colours = Colours { scale, dark: "datum.value > 0.55".to_owned(), format: ".2f" };
     let panels = distinct(tiles.iter().map(|tile| tile.panel.as_str()));
     let maps: Vec<Value> = panels.into_iter().map(|panel| map(value, &colours, panel, tiles)).collect();
-    json!({"$schema": SCHEMA, "columns": 3, "concat": maps})
+    json!({"$schema": SCHEMA, "columns": 2, "concat": maps})
 }
 
 /// How values are coloured, where the text is white, and its format.

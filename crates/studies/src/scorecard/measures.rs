@@ -98,7 +98,8 @@ pub fn measures(network: &Network, outcome: &Outcome) -> Metrics {
         (SEARCH, Some(run.second(search) / run.round_s)),
         ("violations", Some(outcome.violations_total as f64)),
     ];
-    made.into_iter().filter_map(|(name, value)| Some((name.into(), value?))).collect()
+    let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
+    made.into_iter().filter_map(|(name, value)| Some((name.into(), finite(value)?))).collect()
 }
 
 fn part(of: f64, all: f64) -> f64 {

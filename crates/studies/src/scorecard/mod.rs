@@ -61,14 +61,18 @@ pub const STUDY: Study = Study {
     by_controller: true,
 };
 
-/// The worst runs of the judged controllers, each network once.
+/// The worst runs of the judged controllers, by turns, each network once.
 fn worst<'s, 'a>(standings: &'s [Standing<'a>]) -> Vec<&'s Standing<'a>> {
-    let judged = claims::judged(standings);
-    let mut all: Vec<&Standing<'a>> =
-        standings.iter().filter(|standing| judged.contains(&standing.controller)).collect();
-    all.sort_by(|one, other| one.grade().total_cmp(&other.grade()));
+    let ranked = |name: &&str| {
+        let mut all: Vec<&Standing<'a>> = standings.iter().filter(|one| one.controller == *name).collect();
+        all.sort_by(|one, other| one.grade().total_cmp(&other.grade()));
+        all
+    };
+    let judged: Vec<Vec<&Standing<'a>>> = claims::judged(standings).iter().map(ranked).collect();
+    let most = judged.iter().map(Vec::len).max().unwrap_or(0);
+    let by_turns = (0..most).flat_map(|rank| judged.iter().filter_map(move |all| all.get(rank)));
     let mut worst: Vec<&Standing<'a>> = Vec::new();
-    for standing in all {
+    for standing in by_turns {
         if worst.len() < WORST && worst.iter().all(|one| one.network.name != standing.network.name) {
             worst.push(standing);
         }

@@ -114,7 +114,10 @@ pub fn worst(standings: &[&Standing<'_>], files: &[String]) -> Table {
     let rows = standings.iter().zip(files).map(one).collect();
     let head = ["controller", "scenario"].into_iter().chain(MEASURES).chain(["network"]);
     table(
-        ("The worst ten networks", &*format!("Least share after dropped packets and harm. {CAPTION}")),
+        (
+            "The worst ten networks",
+            &*format!("Least share after dropped packets and harm, of each controller by turns. {CAPTION}"),
+        ),
         head,
         rows,
     )

@@ -9,11 +9,6 @@ use lightlag_lab::run::{ContactsCache, Options, run};
 use lightlag_scenario::Seed;
 use proptest::prelude::*;
 
-fn short(mut network: Network) -> Network {
-    network.rounds = 12.0;
-    network
-}
-
 #[test]
 fn a_network_is_a_function_of_seed_and_index() {
     let text = |seed, index| text::scenario(&drawn(seed, index), &CONTESTANTS[0]);
@@ -65,8 +60,8 @@ proptest! {
 
 #[test]
 fn every_measure_is_there_of_every_named_network() {
-    for network in corners::all().into_iter().map(short) {
-        let made = scenario(&network, &CONTESTANTS[4]).unwrap();
+    for network in corners::all() {
+        let made = scenario(&network, find("cubic").ok().unwrap()).unwrap();
         let options = Options { judge: true, account: true, ..Options::default() };
         let outcome = run(&made, Seed::Number(1), &ContactsCache::default(), &options).unwrap();
         assert_eq!(outcome.violations, [""; 0], "{}", network.name);

@@ -69,7 +69,7 @@ pub fn scenario(network: &Network, contestant: &Contestant) -> String {
     let seconds = |value: f64| format!("\"{} s\"", decimal(value));
     let duration = network.duration_s();
     let mut text = format!(
-        "# A network of the scorecard: {}.\n# {}\n\nname = \"{}\"\nduration = {}\nsample_every = {}\npackets_max = {}\n",
+        "# A network of the scorecard: {}.\n# {}\n\nname = \"{}\"\nduration = {}\nsample_every = {}\npackets_max = {}\n\n[limits]    # `packets_max` bounds what the run takes\nevents = 1e12\nmemory = \"1000 GB\"\n",
         contestant.name,
         describe(network),
         network.name,
