@@ -25,7 +25,7 @@ pub struct Change {
 }
 
 /// Rounds that a jump takes.
-const AT_ONCE: f64 = 1e-3;
+pub const AT_ONCE: f64 = 1e-3;
 /// Equal rates in place of a slope.
 const STAIRS: u32 = 8;
 

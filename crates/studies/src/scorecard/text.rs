@@ -1,5 +1,6 @@
 //! The scenario file of a network with a controller.
 
+use super::change::AT_ONCE;
 use super::controllers::Contestant;
 use super::space::{
     Arrival, BUDGET_PACKETS, Company, FILES, Losses, Network, PACKET_BITS, PAYLOAD, Plan, QueueKind, Traffic,
@@ -47,6 +48,14 @@ fn interrupted(network: &Network, mut rows: Vec<(f64, f64)>) -> Vec<(f64, f64)> 
         rows.splice(at..at, [(start, 0.0), (end, after)]);
         start += every;
     }
+    // An outage may end where the rate changes.
+    rows.dedup_by(|next, kept| {
+        let together = next.0 - kept.0 < AT_ONCE / 2.0;
+        if together {
+            kept.1 = next.1;
+        }
+        together
+    });
     rows
 }
 
