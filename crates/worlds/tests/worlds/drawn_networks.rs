@@ -89,6 +89,7 @@ impl Network {
             until: Instant::ZERO + Duration::from_secs_f64(span_s),
             until_complete: true,
             until_delivered: None,
+            until_sent: None,
             seed: 1,
             sample_every: None,
         }
