@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import inspect
 import math
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar, TypeVar, cast
 
 import polars as pl
@@ -357,8 +358,8 @@ def _check_hooks(cls: type[_Algorithm]) -> None:
     known = _hooks(base)
     expected = [*known, *base._flags]
     for name in vars(cls):
-        if name in known and not callable(getattr(cls, name)):
-            raise TypeError(f"`{name}` of {cls.__name__} is a hook; define it as a method")
+        if name in known:
+            _check_hook(cls, name, getattr(base, name))
         if name.startswith("_") or hasattr(base, name):
             continue
         is_hook = name.startswith("on_")
@@ -366,6 +367,20 @@ def _check_hooks(cls: type[_Algorithm]) -> None:
         if near or is_hook:
             right = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known)}"
             raise TypeError(f"{cls.__name__} defines `{name}`, which is not a hook; {right}")
+
+
+def _check_hook(cls: type[_Algorithm], name: str, hook: Callable[..., object]) -> None:
+    """A hook that cannot be called would end the first run only."""
+    own = getattr(cls, name)
+    if not callable(own):
+        raise TypeError(f"`{name}` of {cls.__name__} is a hook; define it as a method")
+    expected = list(inspect.signature(hook).parameters)
+    try:
+        inspect.signature(own).bind(*expected)
+    except TypeError:
+        raise TypeError(
+            f"`{name}` of {cls.__name__} must take ({', '.join(expected)}), as the hook that it defines"
+        ) from None
 
 
 def _own_names(base: type[_Algorithm]) -> set[str]:
@@ -377,6 +392,8 @@ def _register(cls: type[_Algorithm]) -> None:
     if not _NAME.fullmatch(cls.name):
         raise TypeError(f"`{cls.name}` is not a name for an algorithm: use lower case, digits and `_`")
     base = _base(cls)
+    if (base._kind, cls.name) in _built_in():
+        raise TypeError(f"`{cls.name}` is a {base._kind} of Lightlag; give {cls.__name__} another name")
     hooks = {hook for hook in _hooks(base) if getattr(cls, hook) is not getattr(base, hook)}
     if base._needed and not hooks.intersection(base._needed):
         raise TypeError(f"{base._kind} `{cls.name}` must define `{'` or `'.join(base._needed)}`")
@@ -403,6 +420,41 @@ def _register(cls: type[_Algorithm]) -> None:
             "recovery": getattr(cls, "recovery", ""),
         },
     )
+    _REGISTERED[cls.name] = cls
+
+
+_REGISTERED: dict[str, type[_Algorithm]] = {}
+
+
+@cache
+def _built_in() -> frozenset[tuple[str, str]]:
+    """Kind and name of every algorithm in Rust."""
+    return frozenset((row[0], row[1]) for row in _lightlag.algorithms())
+
+
+def code_named_in(text: str) -> str:
+    """A digest of the algorithms in Python that a scenario names: their source and their parameters.
+
+    Empty if it names none. What their methods call outside their classes is not part of it.
+    """
+    used = [cls for name, cls in sorted(_REGISTERED.items()) if re.search(rf"\b{name}\b", text)]
+    digest = hashlib.sha256()
+    for ancestor in (ancestor for cls in used for ancestor in cls.__mro__):
+        if ancestor.__module__.partition(".")[0] in {"lightlag", "builtins"}:
+            continue
+        digest.update(_source(ancestor).encode())
+        parameters = {key: value for key, value in vars(ancestor).items() if isinstance(value, _Declared)}
+        digest.update(repr(sorted(parameters.items())).encode())
+    return digest.hexdigest()[:16] if used else ""
+
+
+def _source(cls: type) -> str:
+    try:
+        return inspect.getsource(cls)
+    except (OSError, TypeError):
+        # A class that was typed into a prompt has no file.
+        methods = {name: value.__code__ for name, value in vars(cls).items() if inspect.isfunction(value)}
+        return repr([(name, code.co_code, code.co_names) for name, code in sorted(methods.items())])
 
 
 def algorithms() -> pl.DataFrame:

@@ -35,7 +35,7 @@ def packed(scenario: Scenario, seeds: list[int | None]) -> bytes:
 def _plan(sweep: bytes) -> _lightlag.Plan:
     # A worker reads a scenario once, and keeps its contacts by seed.
     scenario, seeds = pickle.loads(sweep)
-    return _lightlag.Plan(scenario.native, scenario.text, seeds)
+    return _lightlag.Plan(scenario.native, scenario.text, seeds, "")
 
 
 def work(sweep: bytes, positions: list[int], judge: bool) -> Done:

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from lightlag import _checks, _elsewhere, _lightlag, _progress
+from lightlag._algorithm import code_named_in
 from lightlag._run import Result
 from lightlag._scenario import Scenario
 
@@ -78,7 +79,7 @@ def sweep(
         )
     with tempfile.TemporaryDirectory(prefix="lightlag-") as temporary:
         folder = Path(temporary, "sweep") if out is None else Path(out)
-        plan = _lightlag.Plan(scenario.native, scenario.text, chosen)
+        plan = _lightlag.Plan(scenario.native, scenario.text, chosen, code_named_in(scenario.text))
         if executor is None and client is None:
             with _progress.of_runs(progress) as watch:
                 plan.sweep(folder, at_once, judge, shard, watch)

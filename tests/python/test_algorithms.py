@@ -333,6 +333,10 @@ def test_what_cannot_be_an_algorithm_is_refused_when_its_class_is_made() -> None
         type("Misspelt", (lightlag.Mechanism,), {"on_recieved": lambda self: None})
     with pytest.raises(TypeError, match="must define `score`"):
         type("Silent", (lightlag.Router,), {"name": "silent"})
+    with pytest.raises(TypeError, match="`credit` is a mechanism of Lightlag; give Mine another name"):
+        type("Mine", (lightlag.Mechanism,), {"name": "credit"})
+    with pytest.raises(TypeError, match=r"`make_room` of Few must take \(self, at, .*\), as the hook"):
+        type("Few", (lightlag.Mechanism,), {"name": "few", "make_room": lambda self, at: None})
     with pytest.raises(TypeError, match="not a name for an algorithm"):
         type("Loud", (lightlag.Mechanism,), {"name": "Loud Name"})
     with pytest.raises(TypeError, match="a parameter `seed`"):

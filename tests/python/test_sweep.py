@@ -304,6 +304,27 @@ def test_workers_that_are_lost_and_added_change_nothing(walk: lightlag.Scenario,
         assert (tmp_path / "many" / name).read_bytes() == (tmp_path / "one" / name).read_bytes(), name
 
 
+def test_a_folder_takes_no_runs_of_an_algorithm_that_has_changed(
+    walk: lightlag.Scenario, tmp_path: Path
+) -> None:
+    def mechanism(share: float) -> None:
+        class Some(lightlag.Mechanism):
+            name = "some_of_all"
+            share_admitted = lightlag.parameter(share, low=0.0, high=1.0, meaning="Share that is admitted.")
+
+            def admit_created(self, at: lightlag.Local, bundle: lightlag.Bundle) -> lightlag.Refusal | None:
+                return None if self.random.random() < self.share_admitted else lightlag.Refusal.CONGESTION
+
+    mechanism(0.9)
+    walk.set("mechanism", "some_of_all")
+    first = lightlag.sweep(walk, seeds=[1], out=tmp_path / "out")
+    mechanism(0.9)
+    assert lightlag.sweep(walk, seeds=[1, 2], out=tmp_path / "out").head(1).equals(first)
+    mechanism(0.1)
+    with pytest.raises(lightlag.ScenarioError, match="an algorithm of yours has changed since"):
+        lightlag.sweep(walk, seeds=[1, 2, 3], out=tmp_path / "out")
+
+
 def test_what_a_run_on_a_worker_raises_reaches_the_sweep(tmp_path: Path) -> None:
     broken = lightlag.Scenario(duration="1 h", router="epidemic", nodes={"n": {"count": 1}})
     with ThreadPoolExecutor(1) as executor, pytest.raises(lightlag.ScenarioError, match="buffer"):

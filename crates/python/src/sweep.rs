@@ -22,11 +22,17 @@ pub struct Plan(Arc<lab::Plan>);
 #[pymethods]
 impl Plan {
     #[new]
-    fn new(py: Python<'_>, scenario: &ScenarioFile, text: &str, seeds: Vec<Option<u64>>) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        scenario: &ScenarioFile,
+        text: &str,
+        seeds: Vec<Option<u64>>,
+        code: &str,
+    ) -> PyResult<Self> {
         let file = scenario.known();
         let seeds: Vec<_> = seeds.into_iter().map(seed).collect();
         py.detach(|| lab::Plan::new(&file, text, &seeds))
-            .map(|plan| Self(Arc::new(plan)))
+            .map(|plan| Self(Arc::new(plan.with_code(code))))
             .map_err(scenario_error)
     }
     /// Does what is missing in a folder, on this many threads; gives how many violations the judge found. `watch` is called now

@@ -10,6 +10,9 @@ use std::path::Path;
 /// Name of the file.
 pub const MANIFEST_FILE: &str = "sweep.json";
 
+/// Between the digest of a scenario and that of algorithms of its author.
+pub const OF_CODE: char = '+';
+
 /// The values that make a point.
 pub type Values = Vec<(String, String)>;
 
@@ -28,7 +31,14 @@ impl Identity {
     /// How runs that are wanted differ from those that are found.
     pub fn difference(&self, wanted: &Self) -> String {
         let (there, here) = (self.build(), wanted.build());
-        if there == here { "they have another scenario".to_owned() } else { other_program(&there, &here) }
+        let scenario = |one: &Self| one.sweep.split(OF_CODE).next().map(str::to_owned);
+        if there != here {
+            other_program(&there, &here)
+        } else if scenario(self) == scenario(wanted) {
+            "an algorithm of yours has changed since".to_owned()
+        } else {
+            "they have another scenario".to_owned()
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! From a scenario file to the jobs of its sweep.
 
+use super::manifest::OF_CODE;
 use super::{Error, Job, Open, Shard, Sweep};
 use crate::results::{Build, Metrics, Results, Row, write_summary};
 use crate::run::{ContactsCache, Options, Progress, run, why_nothing};
@@ -53,6 +54,14 @@ impl Plan {
             }
         }
         Ok(Self { text: text.to_owned(), digest: file.digest(), points, jobs, seeds: seeds.to_vec() })
+    }
+    /// With a digest of the algorithms that are not part of this program; empty where all are.
+    #[must_use]
+    pub fn with_code(mut self, code: &str) -> Self {
+        if !code.is_empty() {
+            self.digest = format!("{}{OF_CODE}{code}", self.digest);
+        }
+        self
     }
     /// The scenario's name.
     pub fn name(&self) -> &str {
