@@ -22,6 +22,9 @@ TASK_S = 2.0
 _RUNS_MAX = 1000
 """Most runs in a task."""
 
+_WAIT_S = 0.05
+"""How long Ctrl-C may go unheard while no task ends."""
+
 Done: TypeAlias = "tuple[float, list[tuple[int, _lightlag.Metrics]]]"
 """The seconds that a task took, and of each of its runs the position and what it measured."""
 
@@ -87,7 +90,11 @@ def run(
                 future = submit(work, sweep, positions, judge)
                 running.add(future)
                 future.add_done_callback(ended.put)
-            future = ended.get()
+            try:
+                # Ctrl-C does not end a wait without an end where signals restart system calls.
+                future = ended.get(timeout=_WAIT_S)
+            except queue.Empty:
+                continue
             running.discard(future)
             took, done = future.result()
             for position, metrics in done:

@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from lightlag import _checks, _lightlag, _toml
 
@@ -28,6 +28,11 @@ class Point:
     seed: int | None
     """The scenario's first seed; none: the run that settings of The ONE describe."""
     native: _lightlag.Point = field(repr=False, compare=False)
+    _made_of: tuple[Any, ...] = field(repr=False, compare=False)
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        # A point goes to other processes and machines as its scenario was written.
+        return (_point_of, (self._made_of, self.index))
 
     @property
     def nodes(self) -> list[str]:
@@ -38,6 +43,11 @@ class Point:
     def duration_s(self) -> float:
         """How long a run lasts, in seconds of its own time."""
         return self.native.duration_s
+
+
+def _point_of(scenario: tuple[Any, ...], index: int) -> Point:
+    again, written = scenario
+    return cast("Scenario", again(*written)).points()[index]
 
 
 class Scenario:
@@ -123,7 +133,7 @@ class Scenario:
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
         # A scenario goes to other processes and machines as it was written.
         again = Scenario._write if isinstance(self._made_of[0], str) else Scenario._read
-        return (again, (*self._made_of, self._sets))
+        return (again, (*self._made_of, list(self._sets)))
 
     def __repr__(self) -> str:
         of, _ = self._made_of
@@ -213,7 +223,8 @@ class Scenario:
         """
         seed = self.seeds[0]
         found, _ = self._native.points()
-        return [Point(index, one.name, dict(one.values), seed, one) for index, one in enumerate(found)]
+        of = self.__reduce__()
+        return [Point(index, one.name, dict(one.values), seed, one, of) for index, one in enumerate(found)]
 
     def convert(self, point: int = 0, *, folder: PathLike = ".") -> str:
         """Settings of The ONE as a scenario in TOML, with comments: the same run.

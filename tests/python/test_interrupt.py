@@ -12,6 +12,7 @@ import lightlag
 
 LONG = """
 import lightlag, sys, time
+from concurrent.futures import ThreadPoolExecutor
 walk = lightlag.Scenario.read(sys.argv[1]).set("duration", "90 d")
 print("ready", flush=True)
 try:
@@ -28,6 +29,7 @@ except KeyboardInterrupt:
         "lightlag.run(walk, judge=False)",
         "lightlag.explain(walk)",
         "lightlag.sweep(walk, seeds=range(1000), threads=2)",
+        'lightlag.sweep(walk.set("duration", "1 h"), seeds=range(10**5), executor=ThreadPoolExecutor(2))',
     ],
 )
 def test_ctrl_c_ends_what_would_take_minutes(work: str, after_s: float) -> None:

@@ -227,6 +227,15 @@ def test_other_threads_go_on_while_a_world_runs(walk: lightlag.Scenario) -> None
     assert len(during) >= 3, f"{len(during)} ticks in {end - start} s"
 
 
+def test_a_point_can_be_pickled_as_its_scenario_was_then(walk: lightlag.Scenario) -> None:
+    walk.set("mechanism", ["none", "credit"])
+    point = walk.points()[1]
+    walk.set("mechanism", "none")
+    again: lightlag.Point = pickle.loads(pickle.dumps(point))
+    assert again == point
+    assert lightlag.run(again, seed=2).json() == lightlag.run(point, seed=2).json()
+
+
 def test_a_scenario_prints_as_its_text(walk: lightlag.Scenario) -> None:
     assert str(walk) == walk.text
     assert repr(walk) == f"<Scenario {len(walk.text.splitlines())} lines; print() shows them>"

@@ -1,5 +1,6 @@
 //! Where results go.
 
+use super::manifest::LOCK_FILE;
 use super::{Error, JOURNAL_FILE, MANIFEST_FILE};
 use std::io;
 use std::path::Path;
@@ -14,7 +15,8 @@ pub(super) fn prepare(out: &Path) -> Result<(), Error> {
     let entries = std::fs::read_dir(out).map_err(disk("read the folder"))?;
     // Another process may be about to write its first file.
     let is_begun = |entry: io::Result<std::fs::DirEntry>| {
-        entry.is_ok_and(|entry| entry.path().extension().is_some_and(|end| end == "part"))
+        let name = |entry: std::fs::DirEntry| entry.file_name();
+        entry.map(name).is_ok_and(|name| name == LOCK_FILE || name.to_string_lossy().ends_with(".part"))
     };
     let empty = entries.into_iter().all(is_begun);
     if !empty && ![MANIFEST_FILE, JOURNAL_FILE].iter().any(|name| out.join(name).is_file()) {

@@ -5,10 +5,22 @@ use super::{Error, Job};
 use crate::results::{Build, replace_file};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::path::Path;
 
 /// Name of the file.
 pub const MANIFEST_FILE: &str = "sweep.json";
+
+/// Name of the file that processes lock while they change the plan; it is empty.
+pub const LOCK_FILE: &str = "sweep.lock";
+
+/// Waits until no other process changes the plan of a folder; the file holds the others until it is dropped.
+fn alone(folder: &Path) -> Result<File, Error> {
+    let path = folder.join(LOCK_FILE);
+    let opened = File::options().create(true).truncate(false).write(true).open(&path);
+    let locked = opened.and_then(|file| file.lock().map(|()| file));
+    locked.map_err(|reason| Error::Disk { action: "lock", path, reason })
+}
 
 /// Between the digest of a scenario and that of algorithms of its author.
 pub const OF_CODE: char = '+';
@@ -94,6 +106,7 @@ impl Manifest {
             version: build.version.clone(),
             commit: build.commit.clone(),
         };
+        let _alone = alone(folder)?;
         let mut manifest = match Self::read(folder)? {
             Some(known) if known.identity == identity => known,
             Some(known) => {

@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 /// The runs of a folder by point and seed, each with the file that it was read from.
 struct Union<'m> {
@@ -25,17 +24,24 @@ struct Union<'m> {
 /// # Errors
 /// Files that cannot be read, or in which a run came out differently.
 pub fn read(folder: &Path) -> Result<Option<Results>, Error> {
-    Manifest::read(folder)?.map(|manifest| of_plan(folder, &manifest)).transpose()
+    let mut known = Manifest::read(folder)?;
+    loop {
+        let Some(manifest) = known else { return Ok(None) };
+        let results = of_plan(folder, &manifest);
+        known = results.is_err().then(|| Manifest::read(folder)).transpose()?.flatten();
+        // A process that joins writes its plan before its runs: these may be of a newer plan than was read.
+        if known.as_ref().is_none_or(|newer| *newer == manifest) {
+            return results.map(Some);
+        }
+    }
 }
 
 fn of_plan(folder: &Path, manifest: &Manifest) -> Result<Results, Error> {
     let mut union = Union::of(manifest);
     let (journals, tables) = (files(folder, is_journal)?, files(folder, is_table)?);
+    // A table may be older than its journal, or a part of it: only the journal has all that is finished.
     for path in &journals {
-        match newer_table(path) {
-            Some(table) => union.add_table(&table)?,
-            None => union.add_journal(path)?,
-        }
+        union.add_journal(path)?;
     }
     let alone = |table: &&PathBuf| journals.iter().all(|journal| table_of(journal) != **table);
     for table in tables.iter().filter(alone) {
@@ -91,13 +97,6 @@ fn files(folder: &Path, wanted: fn(&str) -> bool) -> Result<Vec<PathBuf>, Error>
     }
     found.sort();
     Ok(found)
-}
-
-/// The table of a journal, if nothing was added to the journal since. Times are coarse: of two at once the journal counts.
-fn newer_table(journal: &Path) -> Option<PathBuf> {
-    let table = table_of(journal);
-    let changed = |path: &Path| -> Option<SystemTime> { std::fs::metadata(path).ok()?.modified().ok() };
-    (changed(&table)? > changed(journal)?).then_some(table)
 }
 
 impl<'m> Union<'m> {
