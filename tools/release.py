@@ -41,6 +41,17 @@ TEXTS = ("README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE-APACHE", "LICENSE
 UNPUBLISHED = ("lightlag-manual", "lightlag-python", "lightlag-run")
 
 
+# No path of the machine that builds is in what it makes.
+os.environ["RUSTFLAGS"] = " ".join(
+    f"--remap-path-prefix={path}={name}"
+    for path, name in (
+        (os.environ.get("CARGO_HOME", Path.home() / ".cargo"), "cargo"),
+        (os.environ.get("RUSTUP_HOME", Path.home() / ".rustup"), "rustup"),
+        (ROOT, "lightlag"),
+    )
+)
+
+
 def run(*words: str | Path, **env: str) -> str:
     """Runs a command at the top of the repository and gives its output; ends where it fails."""
     command = [str(word) for word in words]
