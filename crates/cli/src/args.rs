@@ -51,7 +51,7 @@ pub enum Verb {
     Compare(Compare),
     /// Write one HTML file about a sweep
     Report(Report),
-    /// Draw a figure of a sweep or a run: SVG, PNG or HTML
+    /// Draw a figure of a sweep or a run: SVG, PDF, PNG or HTML
     Plot(Plot),
     /// Reproduce the figures and claims of a paper
     Study(Study),

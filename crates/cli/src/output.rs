@@ -1,5 +1,6 @@
 //! How commands end, and what they print alike.
 
+use lightlag_lab::results::{Results, unfinished};
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{IsTerminal, Write};
@@ -138,6 +139,13 @@ pub fn make_folder_of(path: &Path) -> Done {
 /// Why there is no such file.
 pub fn cannot_write(path: &Path, why: &std::io::Error) -> Failure {
     Failure::Input(format!("cannot write {}: {why}", path.display()))
+}
+
+/// Reports on standard error that a sweep is not finished, if so.
+pub fn tell_unfinished(results: &Results, folder: &Path) {
+    if let Some(line) = unfinished(results) {
+        eprintln!("{}: {line}", folder.display());
+    }
 }
 
 /// Prints how many violations the judge found in many runs; any is a failure.

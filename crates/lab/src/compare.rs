@@ -4,6 +4,7 @@ use crate::explain::words::count;
 use crate::results::{Point, Results};
 use crate::results::{number, terminal};
 use crate::statistics::{self, Estimate, Paired};
+use crate::sweep;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -115,6 +116,14 @@ pub enum Error {
         /// Seeds of the second.
         second: String,
     },
+    /// Runs of two worlds have nothing to compare.
+    #[error("the first is of {first} and the second of {second}; compare runs of one kind of scenario")]
+    DifferentWorlds {
+        /// The world of the first.
+        first: &'static str,
+        /// The world of the second.
+        second: &'static str,
+    },
     /// Made by programs that measure other things.
     #[error("they have no figure in common; run both again with this version")]
     NoCommonMetric,
@@ -177,6 +186,11 @@ pub fn by(results: &Results, axis: &str, base: Option<&str>) -> Result<(Results,
 /// # Errors
 /// There is nothing to compare.
 pub fn compare(first: &Results, second: &Results, asked: &Asked) -> Result<Compared, Error> {
+    if let (Some(first), Some(second)) = (world(first), world(second))
+        && first != second
+    {
+        return Err(Error::DifferentWorlds { first, second });
+    }
     let axes = common_axes(first, second)?;
     let (first_points, second_points) = (first.points(), second.points());
     let pairs = pairs(&first_points, &second_points, &axes);
@@ -209,6 +223,32 @@ pub fn compare(first: &Results, second: &Results, asked: &Asked) -> Result<Compa
         seeds_only_first: seeds[0].difference(&seeds[1]).count(),
         seeds_only_second: seeds[1].difference(&seeds[0]).count(),
     })
+}
+
+/// What the runs are of, by what was measured.
+fn world(results: &Results) -> Option<&'static str> {
+    let row = results.rows.first()?;
+    let worlds =
+        [("interests_sent", "names"), ("delivery_prob", "bundles"), ("goodput_bit_per_s", "packets")];
+    worlds.into_iter().find_map(|(metric, world)| row.metric(metric).map(|_| world))
+}
+
+/// The keys in which the scenarios differ besides the axes of the sweeps. Results of single runs have only their simulated
+/// time.
+pub fn differing_keys(first: &Results, second: &Results) -> Vec<String> {
+    let mut axes = first.value_columns();
+    axes.extend(second.value_columns());
+    let is_axis = |key: &str| {
+        axes.iter()
+            .any(|axis| axis.strip_suffix(key).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
+    };
+    let mut keys = sweep::differing_keys(&first.scenario, &second.scenario);
+    let time = |results: &Results| results.rows.first().and_then(|row| row.metric("sim_time"));
+    if keys.is_empty() && time(first) != time(second) {
+        keys.push("duration".to_owned());
+    }
+    keys.retain(|key| !is_axis(key));
+    keys
 }
 
 fn metrics(first: &Results, second: &Results, asked: &Asked) -> Result<Vec<String>, Error> {

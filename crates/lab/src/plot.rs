@@ -28,61 +28,69 @@ pub struct Wanted<'a> {
 /// Name of the series in a run's folder.
 pub const SERIES_FILE: &str = "series.parquet";
 
-/// Draws a figure of a folder: of a sweep, or of `run --out` with a series.
-///
-/// # Errors
-/// One line: what is not there, and what is.
-pub fn plot(folder: &Path, wanted: &Wanted) -> Result<Figure, String> {
-    let mut made = match source(folder)? {
-        Source::Series(path) => of_series(&path, wanted)?,
-        Source::Sweep(results) => of_results(&results, wanted)?,
-    };
-    if let Some(title) = wanted.title {
-        made.specification["title"] = title.into();
-    }
-    figure::restyle(&mut made.specification, wanted.axis_titles, wanted.size);
-    Ok(made)
-}
-
-/// What of a folder can be drawn: names of metrics or of a series, a line each, under what it is; and the axes of a sweep.
-///
-/// # Errors
-/// As of [`plot`].
-pub fn contents(folder: &Path) -> Result<String, String> {
-    let list = |head: &str, names: &[String]| {
-        names.iter().fold(format!("{head}\n"), |text, name| format!("{text}  {name}\n"))
-    };
-    match source(folder)? {
-        Source::Series(path) => {
-            Ok(list("numbers of the series (--metric)", &names_of(&series::read(&path)?)))
-        }
-        Source::Sweep(results) => {
-            let axes = list("axes (--x, --series)", &results.value_columns());
-            Ok(axes + "\n" + &list("metrics (--metric)", &results.metric_columns()))
-        }
-    }
-}
-
-/// What is in a folder.
-enum Source {
+/// What of a folder can be drawn.
+pub enum Source {
+    /// The runs of a sweep.
     Sweep(Box<Results>),
+    /// The series of a run: its file.
     Series(PathBuf),
 }
 
-fn source(folder: &Path) -> Result<Source, String> {
-    let series = folder.join(SERIES_FILE);
-    let is_sweep = [RESULTS_FILE, MANIFEST_FILE].iter().any(|name| folder.join(name).exists());
-    match () {
-        () if is_sweep => {
-            let read = Results::read(folder).map_err(|error| error.to_string())?;
-            Ok(Source::Sweep(Box::new(read)))
+impl Source {
+    /// Opens a folder: of a sweep, or of `run --out` with a series.
+    ///
+    /// # Errors
+    /// One line: what is not there.
+    pub fn open(folder: &Path) -> Result<Self, String> {
+        let series = folder.join(SERIES_FILE);
+        let is_sweep = [RESULTS_FILE, MANIFEST_FILE].iter().any(|name| folder.join(name).exists());
+        match () {
+            () if is_sweep => {
+                let read = Results::read(folder).map_err(|error| error.to_string())?;
+                Ok(Self::Sweep(Box::new(read)))
+            }
+            () if series.exists() => Ok(Self::Series(series)),
+            () => Err(format!(
+                "{}: it has neither {RESULTS_FILE} nor {SERIES_FILE}; name the folder of a sweep, or of `run --out` of a \
+                 scenario with `sample_every` (of bundles: `world.sample_every`)",
+                folder.display()
+            )),
         }
-        () if series.exists() => Ok(Source::Series(series)),
-        () => Err(format!(
-            "{}: it has neither {RESULTS_FILE} nor {SERIES_FILE}; name the folder of a sweep, or of `run --out` of a \
-             scenario with `sample_every`",
-            folder.display()
-        )),
+    }
+
+    /// Draws a figure.
+    ///
+    /// # Errors
+    /// One line: what is not there, and what is.
+    pub fn draw(&self, wanted: &Wanted) -> Result<Figure, String> {
+        let mut made = match self {
+            Self::Series(path) => of_series(path, wanted)?,
+            Self::Sweep(results) => of_results(results, wanted)?,
+        };
+        if let Some(title) = wanted.title {
+            made.specification["title"] = title.into();
+        }
+        figure::restyle(&mut made.specification, wanted.axis_titles, wanted.size);
+        Ok(made)
+    }
+
+    /// Names of metrics or of a series, a line each, under what it is; and the axes of a sweep.
+    ///
+    /// # Errors
+    /// The series cannot be read.
+    pub fn contents(&self) -> Result<String, String> {
+        let list = |head: &str, names: &[String]| {
+            names.iter().fold(format!("{head}\n"), |text, name| format!("{text}  {name}\n"))
+        };
+        match self {
+            Self::Series(path) => {
+                Ok(list("numbers of the series (--metric)", &names_of(&series::read(path)?)))
+            }
+            Self::Sweep(results) => {
+                let axes = list("axes (--x, --series)", &results.value_columns());
+                Ok(axes + "\n" + &list("metrics (--metric)", &results.metric_columns()))
+            }
+        }
     }
 }
 

@@ -1,17 +1,27 @@
 //! `lightlag compare`.
 
 use crate::args::Compare;
-use crate::output::{Done, print, print_table};
-use lightlag_lab::compare::{Asked, by, compare as compare_results, left_out, terminal_table};
+use crate::output::{Done, print, print_table, tell_unfinished};
+use lightlag_lab::compare::{
+    Asked, by, compare as compare_results, differing_keys, left_out, terminal_table,
+};
 use lightlag_lab::results::Results;
+use std::path::PathBuf;
 
 pub fn compare(options: &Compare) -> Done {
     let first = Results::read_any(&options.first)?;
+    tell_unfinished(&first, &options.first);
     let asked = Asked::from(options.metric.clone());
     let (places, compared) = match (&options.second, &options.by) {
         (Some(second), None) => {
-            let second = Results::read_any(second)?;
-            (options.names().join(" and "), compare_results(&first, &second, &asked))
+            let path = second;
+            let second = Results::read_any(path)?;
+            tell_unfinished(&second, path);
+            let compared = compare_results(&first, &second, &asked);
+            if compared.is_ok() {
+                notes(options, &first, &second);
+            }
+            (options.names().join(" and "), compared)
         }
         (None, Some(axis)) => {
             let compared = by(&first, axis, options.to.as_deref())
@@ -30,6 +40,18 @@ pub fn compare(options: &Compare) -> Done {
         print_table(&(terminal_table(&compared, heads) + "\n"))?;
     }
     Ok(())
+}
+
+/// What says that the two may not be those that were meant, a line each.
+fn notes(options: &Compare, first: &Results, second: &Results) {
+    let same = |path: &PathBuf| path.canonicalize().ok();
+    if options.second.as_ref().is_some_and(|second| same(second) == same(&options.first)) {
+        eprintln!("note: both are the same: {}", options.first.display());
+    }
+    let differing = differing_keys(first, second);
+    if !differing.is_empty() {
+        eprintln!("note: the scenarios differ in: {}", differing.join(", "));
+    }
 }
 
 impl Compare {

@@ -1,8 +1,8 @@
 //! `lightlag plot`.
 
 use crate::args::Plot;
-use crate::output::{Done, Failure, make_folder_of, print, write_file};
-use lightlag_lab::plot::{Wanted, contents, plot as draw};
+use crate::output::{Done, Failure, make_folder_of, print, tell_unfinished, write_file};
+use lightlag_lab::plot::{Source, Wanted};
 use lightlag_lab::report::{Figure, chart};
 use std::io::Write;
 use std::path::Path;
@@ -31,7 +31,7 @@ const ENDINGS: [&str; 5] = [".svg", ".pdf", ".png", ".html", ".vl.json"];
 
 pub fn plot(options: &Plot) -> Done {
     let (Some(metric), Some(out)) = (&options.metric, &options.out) else {
-        return print(&contents(&options.folder)?);
+        return print(&open(&options.folder)?.contents()?);
     };
     let name = out.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let ends = |ending: &str| name.ends_with(ending);
@@ -49,7 +49,7 @@ pub fn plot(options: &Plot) -> Done {
         axis_titles: [options.x_title.as_deref(), options.y_title.as_deref()],
         size: [options.width, options.height],
     };
-    let figure = draw(&options.folder, &wanted)?;
+    let figure = open(&options.folder)?.draw(&wanted)?;
     if ends(".html") {
         write_file(out, chart(&figure.title, &figure.specification))?;
     } else if ends(".vl.json") {
@@ -58,6 +58,15 @@ pub fn plot(options: &Plot) -> Done {
         picture(&figure, out)?;
     }
     print(&format!("{}\n", out.display()))
+}
+
+/// Opens the folder, and reports a sweep that is not finished.
+fn open(folder: &Path) -> Result<Source, Failure> {
+    let source = Source::open(folder)?;
+    if let Source::Sweep(results) = &source {
+        tell_unfinished(results, folder);
+    }
+    Ok(source)
 }
 
 /// Draws it with vl-convert, a library of Python that brings all it needs.

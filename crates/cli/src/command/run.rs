@@ -7,9 +7,15 @@ use crate::output::{Done, Failure, make_folder, print, print_table, tell_violati
 use crate::outputs::keep_apart;
 use lightlag_capture::Where;
 use lightlag_lab::metrics::{Part, RunName};
-use lightlag_lab::results::{Build, number, table_text};
+use lightlag_lab::plot::SERIES_FILE;
+use lightlag_lab::results::{Build, RESULTS_FILE, SUMMARY_FILE, number, table_text};
 use lightlag_lab::run::{ContactsCache, Options, Outcome, run as run_one};
+use lightlag_lab::sweep::{JOURNAL_FILE, MANIFEST_FILE};
 use lightlag_scenario::{Point, Scenario, ScenarioFile, Seed};
+use std::path::{Path, PathBuf};
+
+/// The report of a run's series, beside [`SERIES_FILE`].
+const SERIES_REPORT: &str = "series.html";
 
 pub fn run(options: &Run) -> Done {
     let file = read(&options.source)?;
@@ -28,6 +34,7 @@ pub fn run(options: &Run) -> Done {
     let traces = options.traces.iter().map(|path| ("--trace", Some(path.as_path())));
     keep_apart(&options.source.files[0], "the scenario", &Vec::from_iter(traces))?;
     if let Some(folder) = &options.out {
+        refuse_sweep(folder)?;
         make_folder(folder)?;
     }
     tell_points(count, options.which.point, &point);
@@ -98,6 +105,29 @@ pub(super) fn choose(mut points: Vec<Point>, point: Option<usize>) -> Result<Poi
     }
 }
 
+/// Refuses the folder of a sweep, whose summary a run would replace.
+fn refuse_sweep(folder: &Path) -> Done {
+    let is_sweep = [MANIFEST_FILE, JOURNAL_FILE, RESULTS_FILE].iter().any(|name| folder.join(name).exists());
+    match is_sweep {
+        true => Err(Failure::Input(format!("{} holds a sweep; name another folder", folder.display()))),
+        false => Ok(()),
+    }
+}
+
+/// Removes the series of an earlier run from its folder; what this run writes there as a trace stays.
+fn remove_series(folder: &Path, traces: &[PathBuf]) -> Done {
+    if !folder.join(SUMMARY_FILE).exists() {
+        return Ok(());
+    }
+    for path in [SERIES_FILE, SERIES_REPORT].map(|name| folder.join(name)) {
+        if path.is_file() && !traces.contains(&path) {
+            std::fs::remove_file(&path)
+                .map_err(|why| Failure::Input(format!("cannot remove {}: {why}", path.display())))?;
+        }
+    }
+    Ok(())
+}
+
 fn write_files(options: &Run, outcome: &Outcome, name: &str, seed: u64) -> Done {
     for (path, text) in &outcome.reports {
         let path = match (&options.out, path.file_name()) {
@@ -107,13 +137,14 @@ fn write_files(options: &Run, outcome: &Outcome, name: &str, seed: u64) -> Done 
         write_file(&path, text)?;
     }
     let Some(folder) = &options.out else { return Ok(()) };
-    write_file(&folder.join("summary.json"), outcome.figures.json() + "\n")?;
+    remove_series(folder, &options.traces)?;
+    write_file(&folder.join(SUMMARY_FILE), outcome.figures.json() + "\n")?;
     if let Some(series) = &outcome.series {
         let mut bytes = Vec::new();
         series.write_parquet(&mut bytes)?;
-        write_file(&folder.join("series.parquet"), bytes)?;
+        write_file(&folder.join(SERIES_FILE), bytes)?;
         if let Some(report) = lightlag_lab::report::of_series(series, name, seed) {
-            write_file(&folder.join("series.html"), report.html())?;
+            write_file(&folder.join(SERIES_REPORT), report.html())?;
         }
     }
     Ok(())

@@ -36,7 +36,8 @@ pub fn sweep(options: &Sweep) -> Done {
         print_table(&(terminal_table(&done.results, &shown) + "\n"))?;
         tell_nothing(&done, list.len());
         odd_sweep(&done.results).iter().for_each(|line| eprintln!("{line}"));
-        eprintln!("results in {}", out.display());
+        let there = done.results.rows.len() - done.fresh;
+        eprintln!("runs done: {}, already there: {there}; results in {}", done.fresh, out.display());
     }
     judged(done.violations)
 }

@@ -71,7 +71,7 @@ fn what_cannot_be_drawn_is_refused_with_what_can() {
         ),
         (
             &["plain", "--metric", "created", "--out", "f.html"],
-            "or of `run --out` of a scenario with `sample_every`",
+            "or of `run --out` of a scenario with `sample_every` (of bundles: `world.sample_every`)",
         ),
     ] {
         let line = place.refused(&[&["plot"], words].concat());
@@ -119,7 +119,7 @@ fn a_figure_has_the_size_and_the_titles_that_are_asked_for() {
         let encoding = &layer["encoding"];
         assert_eq!(
             (&encoding["x"]["title"], &encoding["y"]["title"]),
-            (&"buffer of a node".into(), &"share".into())
+            (&"buffer of a node (kB)".into(), &"share".into())
         );
     }
     let line = place.refused(&["plot", "done", "--metric", "created", "--out", "f.svg", "--width", "0"]);
@@ -188,4 +188,5 @@ fn curves_have_a_legend_with_a_mark_for_each_and_the_baseline_is_dashed() {
     let drawn = String::from_utf8(place.read("f.svg")).expect("SVG is text");
     assert!(drawn.contains("role-legend") && drawn.contains(">credit<"), "there is no legend");
     assert!(drawn.contains("stroke-dasharray=\"5,4\""), "the baseline is not dashed");
+    assert!(!drawn.contains("stroke-dasharray=\"1,0\""), "curves without dashes are solid in every viewer");
 }

@@ -1,5 +1,6 @@
 //! Sweeps: the same table despite failures and interruptions.
 
+use crate::lightlag::running::link_of;
 use crate::lightlag::{Place, SETTINGS, WALKERS};
 use std::process::Stdio;
 use std::time::Duration;
@@ -352,4 +353,79 @@ fn run_and_sweep_report_once_how_a_trace_was_read() {
                     the scan interval as estimated from the file; 1 joined with others of their pair: 2 contacts of 3 nodes\n";
         assert_eq!((done.status.code(), lines.matches(line).count()), (Some(0), 1), "{lines}");
     }
+}
+
+/// What a good command says on standard error.
+fn said(place: &Place, words: &[&str]) -> String {
+    let done = place.run(words);
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(done.status.success(), "{words:?}: {said}");
+    said
+}
+
+#[test]
+fn what_is_read_of_an_unfinished_sweep_says_how_much_of_it_is_done() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS.replace("\"none\"", "[\"none\", \"credit\"]"));
+    let line = said(&place, &["sweep", "s.toml", "--out", "w", "--shard", "1/2"]);
+    assert!(line.contains("runs done: 2, already there: 0; results in w"), "{line}");
+    for words in [
+        &["report", "w"][..],
+        &["compare", "w", "--by", "mechanism"],
+        &["plot", "w", "--metric", "created", "--out", "f.html"],
+    ] {
+        let line = said(&place, words);
+        assert!(line.contains("w: the sweep is not finished: 2 of 4 runs are done"), "{words:?}: {line}");
+    }
+    let line = said(&place, &["sweep", "s.toml", "--out", "w"]);
+    assert!(line.contains("runs done: 2, already there: 2; results in w"), "{line}");
+    assert_eq!(said(&place, &["report", "w"]), "");
+}
+
+#[test]
+fn a_comparison_names_other_keys_that_differ_and_refuses_other_worlds() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS).write("link.toml", link_of("1 Mbit/s", ""));
+    place.good(&["sweep", "s.toml", "--out", "a"]);
+    place.good(&["sweep", "s.toml", "--set", "mechanism=[\"none\", \"credit\"]", "--out", "b"]);
+    place.good(&[
+        "sweep",
+        "s.toml",
+        "--set",
+        "mechanism=[\"none\", \"credit\"]",
+        "--set",
+        "duration=5 min",
+        "--out",
+        "c",
+    ]);
+    assert_eq!(said(&place, &["compare", "a", "b"]), "");
+    for other in ["a", "b"] {
+        let line = said(&place, &["compare", other, "c"]);
+        assert_eq!(line, "note: the scenarios differ in: duration\n");
+    }
+    assert_eq!(said(&place, &["compare", "b", "./b"]), "note: both are the same: b\n");
+    place.good(&["run", "s.toml", "--out", "one"]);
+    place.good(&["run", "s.toml", "--set", "duration=5 min", "--out", "two"]);
+    assert_eq!(said(&place, &["compare", "one", "two"]), "note: the scenarios differ in: duration\n");
+    place.good(&["run", "link.toml", "--seed", "1", "--out", "link"]);
+    let line = place.refused(&["compare", "one", "link"]);
+    assert!(line.contains("the first is of bundles and the second of packets; "), "{line}");
+}
+
+#[test]
+fn a_run_leaves_a_sweep_alone_and_replaces_all_files_of_an_earlier_run() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS).write("link.toml", link_of("1 Mbit/s", ""));
+    place.good(&["sweep", "s.toml", "--out", "w"]);
+    let before = tables(&place, "w");
+    let line = place.refused(&["run", "s.toml", "--out", "w"]);
+    assert_eq!(line, "w holds a sweep; name another folder");
+    assert!(tables(&place, "w") == before, "the tables differ");
+    place.good(&["run", "link.toml", "--set", "sample_every=1 s", "--out", "r"]);
+    assert!(place.path("r/series.parquet").exists() && place.path("r/series.html").exists());
+    place.good(&["run", "link.toml", "--out", "r"]);
+    assert!(!place.path("r/series.parquet").exists() && !place.path("r/series.html").exists());
+    place.write("series.parquet", "another's");
+    place.good(&["run", "s.toml", "--out", "."]);
+    assert_eq!(place.read("series.parquet"), b"another's", "it is not of an earlier run");
 }

@@ -1,5 +1,6 @@
 //! Recorded traces as projects publish them: odd line ends, odd units, captures in place of scenarios.
 
+use crate::lightlag::running::link_of;
 use crate::lightlag::{Place, WALKERS};
 
 /// A scenario of three nodes over the trace in `trace.dat`.
@@ -104,4 +105,24 @@ fn a_pipe_that_ends_is_a_trace() {
     writer.join().expect("it has written");
     let said = String::from_utf8_lossy(&done.stderr);
     assert!(said.contains("1 contact of 2 nodes"), "{said}");
+}
+
+#[test]
+fn a_trace_is_not_written_under_a_name_of_another_format() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS).write("link.toml", link_of("1 Mbit/s", ""));
+    let packets =
+        "only scenarios of packets can be written as pcapng; name it like trace.parquet, or trace.jsonl";
+    for (scenario, file, right) in [
+        ("link.toml", "x.pcap", "x.pcap: unknown format of a trace; name it x.pcapng"),
+        ("link.toml", "x.json", "name it x.jsonl"),
+        ("s.toml", "x.json", "name it x.jsonl"),
+        ("s.toml", "x.pcapng", packets),
+        ("s.toml", "x.pcap", packets),
+        ("s.toml", "x", "name it like trace.parquet, or trace.jsonl"),
+    ] {
+        let line = place.refused(&["run", scenario, "--trace", file]);
+        assert!(line.contains(right), "{line}");
+        assert!(!place.path(file).exists(), "{file}");
+    }
 }

@@ -270,7 +270,7 @@ impl Plot {
     /// The baseline is dashed, by a condition: a scale would dash the marks of the legend, too.
     fn dash(&self) -> Value {
         let name = self.baseline_series.as_deref().unwrap_or_default();
-        json!({"condition": {"test": {"field": "series", "equal": name}, "value": [5, 4]}, "value": [1, 0]})
+        json!({"condition": {"test": {"field": "series", "equal": name}, "value": [5, 4]}})
     }
 
     fn y_of(&self, field: &str) -> Value {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// Sets the titles of the horizontal and the vertical axis and the size of the drawing, or of each panel, in pixels; what is
-/// `None` stays.
+/// `None` stays. A title without brackets keeps the unit of the title that it replaces.
 pub fn restyle(specification: &mut Value, titles: [Option<&str>; 2], size: [Option<u32>; 2]) {
     let of_panels = specification.get("spec").is_some();
     let view = if of_panels { &mut specification["spec"] } else { &mut *specification };
@@ -23,8 +23,15 @@ pub fn restyle(specification: &mut Value, titles: [Option<&str>; 2], size: [Opti
 
 fn set_title(view: &mut Value, channel: &str, title: &str) {
     if let Some(axis) = view.pointer_mut(&format!("/encoding/{channel}")) {
-        axis["title"] = json!(title);
+        let unit = axis["title"].as_str().and_then(unit_of).filter(|_| !title.contains('('));
+        axis["title"] = json!(unit.map_or(title.to_owned(), |unit| format!("{title} {unit}")));
     }
+}
+
+/// The unit at the end of a title, with its brackets.
+fn unit_of(title: &str) -> Option<&str> {
+    let start = title.rfind(" (")? + 1;
+    title.ends_with(')').then(|| &title[start..])
 }
 
 #[cfg(test)]
@@ -33,11 +40,11 @@ mod tests {
 
     #[test]
     fn titles_reach_all_layers_and_sizes_reach_panels() {
-        let encoding = json!({"x": {"field": "x"}, "y": {"field": "y"}});
+        let encoding = json!({"x": {"field": "x", "title": "range (m)"}, "y": {"field": "y"}});
         let layers = json!([{"encoding": encoding}, {"encoding": encoding}]);
         let mut made = json!({"facet": {}, "spec": {"width": 1, "height": 2, "layer": layers}});
         restyle(&mut made, [Some("distance"), None], [None, Some(90)]);
-        assert_eq!(made["spec"]["layer"][1]["encoding"]["x"]["title"], "distance");
+        assert_eq!(made["spec"]["layer"][1]["encoding"]["x"]["title"], "distance (m)");
         assert_eq!(made["spec"]["layer"][1]["encoding"]["y"].get("title"), None);
         assert_eq!((&made["spec"]["width"], &made["spec"]["height"]), (&json!(1), &json!(90)));
         assert_eq!(made.get("height"), None);

@@ -20,9 +20,9 @@ impl TraceFile {
     /// If its name ends otherwise, or the file system refuses.
     pub fn create(path: &Path, names: &str) -> Result<Self> {
         let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
-        if end.is_empty() || !names.contains(&format!("trace.{end}")) {
-            let right = format!("name it like {names}");
-            return Err(Error::new(&place_of(path), "unknown format of a trace", right));
+        if !is_known(end, names) {
+            let (what, right) = unknown(path, end, names);
+            return Err(Error::new(&place_of(path), what, right));
         }
         let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
         let file = folder.and_then(|()| File::create(path));
@@ -42,6 +42,30 @@ impl TraceFile {
             true => TraceWriter::parquet(self.file, names).map_err(|error| failed(&self.path, &error)),
             false => Ok(TraceWriter::json_lines(self.file, names)),
         }
+    }
+}
+
+/// Whether one of the names ends like this.
+fn is_known(end: &str, names: &str) -> bool {
+    let mut ends = names.split([',', ' ']).filter_map(|name| name.strip_prefix("trace."));
+    ends.any(|known| known == end)
+}
+
+/// What is wrong with a name that ends like this, and what is accepted.
+fn unknown(path: &Path, end: &str, names: &str) -> (&'static str, String) {
+    let better = match end {
+        "pcap" => "pcapng",
+        "json" => "jsonl",
+        other => other,
+    };
+    match better {
+        "pcapng" if !is_known(better, names) => {
+            ("only scenarios of packets can be written as pcapng", format!("name it like {names}"))
+        }
+        _ if better != end => {
+            ("unknown format of a trace", format!("name it {}", path.with_extension(better).display()))
+        }
+        _ => ("unknown format of a trace", format!("name it like {names}")),
     }
 }
 

@@ -17,6 +17,15 @@ pub fn differences(there: &str, here: &str) -> Option<String> {
     (!all.is_empty()).then(|| all[..all.len().min(SHOWN)].join(", ") + &more)
 }
 
+/// The keys in which two texts of scenarios differ, without the name; none where one of them says nothing.
+pub fn differing_keys(there: &str, here: &str) -> Vec<String> {
+    let known = |text| values(text).filter(|values| values.keys().any(|key| key != "name"));
+    let (Some(there), Some(here)) = (known(there), known(here)) else { return Vec::new() };
+    let keys: BTreeSet<&String> = there.keys().chain(here.keys()).collect();
+    let differs = |key: &&String| *key != "name" && there.get(*key) != here.get(*key);
+    keys.into_iter().filter(differs).cloned().collect()
+}
+
 fn difference(key: &str, there: Option<&String>, here: Option<&String>) -> String {
     match (there, here) {
         (Some(there), Some(here)) => format!("`{key}` is {there} there and {here} here"),

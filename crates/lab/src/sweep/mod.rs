@@ -29,6 +29,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+pub use differences::differing_keys;
 pub use journal::JOURNAL_FILE;
 pub use manifest::MANIFEST_FILE;
 pub use plan::{Around, Plan, Swept, seed_list};

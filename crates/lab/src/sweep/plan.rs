@@ -7,6 +7,7 @@ use crate::run::{ContactsCache, Options, Progress, run, why_nothing};
 use lightlag_scenario::{Place, Points, ScenarioFile, Seed};
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// All runs of a scenario file.
 #[derive(Clone, Debug)]
@@ -26,6 +27,8 @@ pub type Around<'a> = dyn Fn(&mut (dyn FnMut() + Send)) + Sync + 'a;
 pub struct Swept {
     /// All its runs.
     pub results: Results,
+    /// How many of its runs were done by this call; the others were there.
+    pub fresh: usize,
     /// How many violations the judge found in all of them.
     pub violations: u64,
     /// Points of which no run delivered anything, and why, a line each.
@@ -93,15 +96,17 @@ impl Plan {
         around: &Around<'_>,
     ) -> Result<Swept, Error> {
         let cache = ContactsCache::default();
+        let fresh = AtomicUsize::new(0);
         let results = Sweep { watch, ..self.sweep(out, shard, threads) }.run(|job: &Job| {
             if watch.is_some_and(Progress::is_stopped) {
                 return Err("stopped before it began".to_owned());
             }
             let mut measured = Ok(Metrics::new());
             around(&mut || measured = self.measure(job, judge, &cache, watch));
+            fresh.fetch_add(1, Ordering::Relaxed);
             measured.map_err(|error| error.to_string())
         })?;
-        self.swept(results, out, shard, &cache)
+        self.swept(results, fresh.into_inner(), out, shard, &cache)
     }
     /// What of a sweep in a folder is not done yet, for one who runs it elsewhere, with [`Plan::measured`].
     ///
@@ -134,8 +139,9 @@ impl Plan {
     /// # Errors
     /// They cannot be written.
     pub fn finish(&self, open: Open, out: &Path, shard: Option<Shard>) -> Result<Swept, Error> {
+        let fresh = open.missing().len();
         let results = self.sweep(out, shard, 0).finish(open)?;
-        self.swept(results, out, shard, &ContactsCache::default())
+        self.swept(results, fresh, out, shard, &ContactsCache::default())
     }
     fn sweep<'a>(&'a self, out: &'a Path, shard: Option<Shard>, threads: usize) -> Sweep<'a> {
         Sweep {
@@ -163,6 +169,7 @@ impl Plan {
     fn swept(
         &self,
         results: Results,
+        fresh: usize,
         out: &Path,
         shard: Option<Shard>,
         cache: &ContactsCache,
@@ -172,7 +179,7 @@ impl Plan {
         if !nothing.is_empty() && shard.is_none() {
             write_summary(&results, &nothing, out)?;
         }
-        Ok(Swept { results, violations, nothing })
+        Ok(Swept { results, fresh, violations, nothing })
     }
     /// Why points delivered nothing under any seed, by their first seed. Computed from the results, so that a sweep that was
     /// resumed gives the same.
