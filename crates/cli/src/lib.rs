@@ -7,10 +7,10 @@ mod outputs;
 
 use args::{Cli, Verb};
 use clap::FromArgMatches;
-use clap::error::ContextKind::InvalidSubcommand as Unknown;
+use clap::error::ContextKind::{InvalidArg, InvalidSubcommand as Unknown};
 use clap::error::ContextValue;
 use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand as MissingSubcommand;
-use lightlag_scenario::suggestion;
+use lightlag_scenario::{keys, suggestion};
 use output::Failure;
 use std::process::ExitCode;
 
@@ -95,15 +95,38 @@ fn one_line(wrong: &clap::Error, root: &clap::Command) -> String {
         return format!("unknown command `{given}`; {}; see `{typed} --help`", suggestion(given, &known));
     }
     let text = wrong.to_string();
-    let said: Vec<&str> = text
+    let key = key_of_scenarios(wrong, verb);
+    let said = text
         .lines()
         .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"))
         .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
-    let said = said.join(" ");
+        .filter(|line| !(line.is_empty() || key.is_some() && line.starts_with(TIP)))
+        .chain(key.as_deref())
+        .fold(String::new(), |said, line| match line.strip_prefix(TIP) {
+            Some(tip) => format!("{said}; {tip}"),
+            None if said.is_empty() => line.to_owned(),
+            None => format!("{said} {line}"),
+        });
     let said = said.strip_prefix("error: ").unwrap_or(&said);
     value_of_option(said).unwrap_or_else(|| format!("{said}; see `{typed} --help`"))
+}
+
+/// How clap's lines with advice begin.
+const TIP: &str = "tip: ";
+
+/// That an unknown option is a key of scenarios, which `--set` sets, as a tip.
+fn key_of_scenarios(wrong: &clap::Error, verb: &clap::Command) -> Option<String> {
+    verb.get_arguments().find(|known| known.get_long() == Some("set"))?;
+    let Some(ContextValue::String(given)) = wrong.get(InvalidArg) else { return None };
+    let key = given.strip_prefix("--")?.replace('-', "_");
+    let mut keys = [keys::BUNDLES, keys::PACKETS, keys::NAMES].into_iter().flatten();
+    keys.find(|known| known.name == key)?;
+    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let mut words = words.skip_while(|word| !word.starts_with(given.as_str()));
+    let first = words.next()?;
+    let value = first.split_once('=').map(|(_, value)| value.to_owned()).or_else(|| words.next());
+    let value = value.unwrap_or_else(|| "VALUE".to_owned());
+    Some(format!("{TIP}it is a key of scenarios: --set {key}=\"{value}\""))
 }
 
 /// What is wrong with the value of an option, in the form of all other errors: `--option: what; what is accepted`.

@@ -261,7 +261,7 @@ impl ScenarioFile {
     /// An unknown path.
     pub fn set(&mut self, path: &str, value: &str) -> Result<()> {
         match &mut self.content {
-            Content::Toml { tree, .. } => tree::set(tree, path, tree::parse_argument(path, value))?,
+            Content::Toml { tree, .. } => tree::set(tree, path, tree::argument(path, value)?)?,
             Content::TheOne(layers) => layers.set(path, value)?,
         }
         self.overrides.push((path.to_owned(), value.to_owned()));

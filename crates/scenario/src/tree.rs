@@ -107,6 +107,28 @@ pub fn recovered(file: &str, text: &str) -> Option<Node> {
     Some(Node { place: reader.place(0), value: Value::Table(reader.table(document.get_ref()).ok()?) })
 }
 
+/// The value of `--set key=text`, as [`parse_argument`] reads it.
+///
+/// # Errors
+/// A list whose strings have no quotes.
+pub fn argument(key: &str, text: &str) -> Result<Node> {
+    let node = parse_argument(key, text);
+    match list_in_quotes(text).filter(|_| matches!(node.value, Value::Text(_))) {
+        Some(right) => Err(Error::new(&node.place, format!("{} is not a list", quoted(text)), right)),
+        None => Ok(node),
+    }
+}
+
+/// How a list is written whose strings have no quotes.
+fn list_in_quotes(text: &str) -> Option<String> {
+    let inner = text.trim().strip_prefix('[')?.strip_suffix(']')?;
+    let items = inner.split(',').map(str::trim).filter(|item| !item.is_empty());
+    let items: Vec<String> = items.map(|item| format!("\"{}\"", item.trim_matches(['"', '\'']))).collect();
+    let whole = format!("[{}]", items.join(", "));
+    let right = "strings of a list need quotes, and the shell quotes around them";
+    Some(if whole.len() > 80 { right.to_owned() } else { format!("{right}: '{whole}'") })
+}
+
 /// Reads the value of `--set key=text`: TOML where it is TOML, else a bare string.
 pub fn parse_argument(key: &str, text: &str) -> Node {
     let place = Place::Set(key.into());

@@ -17,7 +17,7 @@ const SENTENCES_MAX: usize = 5;
 
 /// What the flow shows while it is still known packet by packet.
 pub fn of(flow: &Flow, first_ns: i64) -> Vec<String> {
-    let mut told = Vec::new();
+    let mut told = Vec::from_iter(seen_by_receiver(flow));
     for ((index, half), way) in flow.halves.iter().enumerate().zip(["out", "back"]) {
         if flow.protocol.acknowledges() {
             told.extend(single_packets(half, first_ns).map(|text| format!("{}: {text}", way)));
@@ -38,6 +38,16 @@ pub fn of(flow: &Flow, first_ns: i64) -> Vec<String> {
         }
     }
     told
+}
+
+/// That round trips are not those of the sender of data.
+fn seen_by_receiver(flow: &Flow) -> Option<String> {
+    let (index, [sender, receiver]) = flow.seen_by_receiver().filter(|_| flow.protocol.acknowledges())?;
+    let direction = ["out", "back"][index];
+    Some(format!(
+        "{direction}: its data were captured at interface {sender} first and count at interface {receiver}, that of their receiver: \
+         round trips are not those of the path; --interface {sender} gives them"
+    ))
 }
 
 /// What its figures show.

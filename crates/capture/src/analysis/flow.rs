@@ -113,6 +113,8 @@ pub struct Flow {
     interfaces: [Option<u32>; 2],
     /// Packets of a direction are captured at a second interface.
     is_seen_twice: bool,
+    /// The interface where the first packet of a direction was captured, if its packets count at a later one.
+    sent_at: [Option<u32>; 2],
 }
 
 impl Flow {
@@ -138,6 +140,7 @@ impl Flow {
             clock: now.clock,
             interfaces: [None; 2],
             is_seen_twice: false,
+            sent_at: [None; 2],
         }
     }
     /// Whether a packet counts: each direction counts at the interface of its first packet and, where packets pass two
@@ -152,9 +155,20 @@ impl Flow {
             }
             known => {
                 self.is_seen_twice |= known.is_some();
+                if known.is_none() {
+                    self.sent_at[way].get_or_insert(interface);
+                }
                 false
             }
         }
+    }
+    /// Where most data of the flow pass an interface before the one at which they count, so that round trips are those of their
+    /// receiver: the direction, and both interfaces, the earlier first.
+    pub fn seen_by_receiver(&self) -> Option<(usize, [u32; 2])> {
+        let bytes = |way: usize| self.halves[way].counts.data_bytes;
+        let way = usize::from(bytes(1) > bytes(0));
+        let both = [self.sent_at[way]?, self.interfaces[way]?];
+        (bytes(way) > 0).then_some((way, both))
     }
     /// A packet of it is captured now.
     #[inline]

@@ -218,6 +218,51 @@ fn a_packet_that_passes_both_devices_of_an_emulated_link_counts_once() {
     assert_eq!(line, "a.pcapng has no interface `middle`; it has near, far");
 }
 
+/// A segment of a connection whose server, 10.0.0.2, sends data.
+fn segment(from_client: bool, [sequence, acknowledged]: [u32; 2], flags: u8, length: u8) -> Vec<u8> {
+    let (own, other) = if from_client { (1, 2) } else { (2, 1) };
+    let mut packet = vec![0x45, 0, 0, 40 + length, 0, 0, 0, 0, 64, 6, 0, 0, 10, 0, 0, own, 10, 0, 0, other];
+    let ports = if from_client { [0x4e, 0x20, 0, 80] } else { [0, 80, 0x4e, 0x20] };
+    packet.extend(ports);
+    packet.extend([sequence.to_be_bytes(), acknowledged.to_be_bytes()].concat());
+    packet.extend([0x50, flags, 1, 0, 0, 0, 0, 0]);
+    packet.resize(40 + usize::from(length), 0);
+    packet
+}
+
+#[test]
+fn a_download_over_an_emulation_names_the_interface_of_its_sender() {
+    let segments: [(i64, Vec<u8>); 5] = [
+        (0, segment(true, [0, 0], 2, 0)),
+        (100, segment(false, [0, 1], 18, 0)),
+        (200, segment(true, [1, 1], 16, 0)),
+        (300, segment(false, [1, 1], 16, 100)),
+        (400, segment(true, [1, 101], 16, 0)),
+    ];
+    let mut passing = Vec::new();
+    for (at_ms, packet) in &segments {
+        let (at_ms, from_client) = (*at_ms, packet[15] == 1);
+        passing.push((at_ms, u32::from(!from_client), packet));
+        passing.push((at_ms + 100, u32::from(from_client), packet));
+    }
+    passing.sort_by_key(|one| one.0);
+    let mut file = Vec::new();
+    let mut writer =
+        lightlag_capture::Packets::new(&mut file, "test", &["near", "far"]).expect("it is written");
+    for (at_ms, interface, packet) in passing {
+        writer.write(at_ms * 1_000_000, interface, interface == 0, packet).expect("it is written");
+    }
+    writer.finish().expect("it is written");
+    let place = Place::new();
+    place.write("a.pcapng", file);
+    let table = place.good(&["capture", "a.pcapng"]);
+    assert!(table.contains("--interface 1 gives them"), "{table}");
+    let json = place.good(&["capture", "a.pcapng", "--interface", "1", "--json"]);
+    let far: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    assert_eq!(far["flows"][0]["back"]["rtt_ms"]["max"], 200.0, "{far}");
+    assert!(!far.to_string().contains("--interface"), "{far}");
+}
+
 #[test]
 fn losses_that_a_protocol_does_not_report_are_unknown() {
     let place = Place::new();

@@ -115,7 +115,15 @@ fn a_misspelt_command_is_recognised_and_errors_end_with_the_help_of_their_comman
     }
     for (words, end) in [
         (&["run"][..], "; see `lightlag run --help`"),
-        (&["run", "a.toml", "--sed", "1"], "; see `lightlag run --help`"),
+        (
+            &["run", "a.toml", "--sed", "1"],
+            "unexpected argument '--sed' found; a similar argument exists: '--seed'; see `lightlag run --help`",
+        ),
+        (
+            &["run", "a.toml", "--duration", "1 h"],
+            "unexpected argument '--duration' found; it is a key of scenarios: --set duration=\"1 h\"; see `lightlag run --help`",
+        ),
+        (&["sweep", "a.toml", "--router=prophet"], "--set router=\"prophet\"; see `lightlag sweep --help`"),
         (&["bundles", "send", "a"], "; see `lightlag bundles send --help`"),
         (&["--fast"], "; see `lightlag --help`"),
     ] {

@@ -102,3 +102,17 @@ fn keys_of_scenarios_and_values_of_sweeps_take_and_refuse_what_options_do() {
         }
     }
 }
+
+#[test]
+fn ranges_with_a_dash_and_lists_without_quotes_are_corrected() {
+    let place = Place::new();
+    place.write("s.toml", WALKERS.replace("0.5..1.5 m/s", "0.5-1.5 m/s"));
+    let line = place.refused(&["run", "s.toml"]);
+    let right = "`0.5-1.5 m/s` is not a speed; a range is written with two dots, like \"0.5..1.5 m/s\"";
+    assert!(line.contains(right), "{line}");
+    place.write("s.toml", WALKERS);
+    let line = place.refused(&["run", "s.toml", "--set", "nodes.n.buffer=[1 MB, 2 MB]"]);
+    let right = "`[1 MB, 2 MB]` is not a list; strings of a list need quotes, and the shell quotes around them: \
+                 '[\"1 MB\", \"2 MB\"]'";
+    assert!(line.contains(right), "{line}");
+}

@@ -207,7 +207,13 @@ impl Kind {
     }
     fn bounds(&self, text: &str) -> Parsed<Bounds<f64>> {
         let Some((low, high)) = text.split_once("..") else {
-            return self.one(text).map(Bounds::single);
+            return match with_dots(text) {
+                Some(right) => Err(Wrong::new(
+                    format!("{} is not a {}", quoted(text), self.name),
+                    format!("a range is written with two dots, like \"{right}\""),
+                )),
+                None => self.one(text).map(Bounds::single),
+            };
         };
         let (high_number, high_unit) = split_unit(high);
         let (low_number, low_unit) = split_unit(low);
@@ -241,6 +247,14 @@ pub fn in_one_unit<'a>(texts: &[&'a str]) -> Option<(Vec<f64>, &'a str)> {
     };
     let kinds = [TIME, VARIANCE, BYTES, BIT_RATE, LENGTH, SPEED];
     kinds.iter().find_map(of_kind).map(|numbers| (numbers, first))
+}
+
+/// A range that is written with a dash, `"0.5-1.5 m/s"`, as it is written here.
+fn with_dots(text: &str) -> Option<String> {
+    let (low, rest) = split_unit(text);
+    let high = rest.strip_prefix(['-', '\u{2013}'])?.trim_start();
+    let is_range = plain_number(low).is_some() && high.starts_with(|first: char| first.is_ascii_digit());
+    is_range.then(|| format!("{low}..{high}"))
 }
 
 /// `"2.5 Mbit/s"` in its two parts; either may be missing.

@@ -40,6 +40,7 @@ fn a_packet_that_passes_two_interfaces_counts_once_at_that_of_the_first_packet()
     let note = format!("{} packets were captured at a second interface as well and count once", near.packets);
     assert!(both.notes.iter().any(|line| line.starts_with(&note)), "{:?}", both.notes);
     assert!(near.notes.is_empty(), "{:?}", near.notes);
+    assert!(!one.anomalies.iter().any(|line| line.contains("--interface")), "{:?}", one.anomalies);
 }
 
 #[test]
