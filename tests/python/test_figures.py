@@ -123,6 +123,8 @@ def test_studies_are_listed_and_an_unknown_one_is_an_error() -> None:
     assert "arc" in lightlag.studies()["name"].to_list()
     with pytest.raises(lightlag.ScenarioError, match="unknown study `ark`"):
         lightlag.study("ark")
+    with pytest.raises(lightlag.ScenarioError, match="controller: not supported by study arc"):
+        lightlag.study("arc", quick=True, controller="cubic")
 
 
 STUDY = """

@@ -38,21 +38,27 @@ pub struct Finished<'py> {
 /// # Errors
 /// There is no such study, the folder cannot be used, or a run failed.
 #[pyfunction]
-#[pyo3(signature = (name, quick, out, threads, watch))]
+#[pyo3(signature = (name, quick, controller, out, threads, watch))]
 pub fn study<'py>(
     py: Python<'py>,
     name: &str,
     quick: bool,
+    controller: Option<String>,
     out: PathBuf,
     threads: usize,
     watch: Option<Py<PyAny>>,
 ) -> PyResult<Finished<'py>> {
     let study = find(name).map_err(ScenarioError::new_err)?;
+    if controller.is_some() && !study.by_controller {
+        let what = format!("controller: not supported by study {name}; use it with scorecard");
+        return Err(ScenarioError::new_err(what));
+    }
     let progress = Progress::default();
     let watched = progress.clone();
     let work = move || {
         make(&out)?;
-        let order = Order { quick, real: false, controller: None, out: &out, threads, watch: Some(&watched) };
+        let controller = controller.as_deref();
+        let order = Order { quick, real: false, controller, out: &out, threads, watch: Some(&watched) };
         let done = study.run(&order)?;
         done.write(&out).map(|()| done)
     };
