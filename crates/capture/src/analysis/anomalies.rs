@@ -17,27 +17,27 @@ const SENTENCES_MAX: usize = 5;
 
 /// What the flow shows while it is still known packet by packet.
 pub fn of(flow: &Flow, first_ns: i64) -> Vec<String> {
-    let mut told = Vec::from_iter(seen_by_receiver(flow));
+    let mut notes = Vec::from_iter(seen_by_receiver(flow));
     for ((index, half), way) in flow.halves.iter().enumerate().zip(["out", "back"]) {
         if flow.protocol.acknowledges() {
-            told.extend(single_packets(half, first_ns).map(|text| format!("{}: {text}", way)));
+            notes.extend(single_packets(half, first_ns).map(|text| format!("{}: {text}", way)));
         }
         let is_unreadable =
             |index: usize| flow.tcpcl.as_ref().is_some_and(|tcpcl| tcpcl.is_unreadable(index));
         if is_unreadable(index) {
-            told.push(format!(
+            notes.push(format!(
                 "{}: the head of a TCPCL message is missing, or TLS hides it: later transfers are not counted",
                 way
             ));
         }
         if half.flight.forgot {
-            told.push(format!(
+            notes.push(format!(
                 "{}: more packets were outstanding than are followed: figures are too low",
                 way
             ));
         }
     }
-    told
+    notes
 }
 
 /// That round trips are not those of the sender of data.

@@ -186,7 +186,7 @@ fn curves_have_a_legend_with_a_mark_for_each_and_the_baseline_is_dashed() {
     let done = place.command(&words).env("PATH", &python).output().expect("it starts");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let drawn = String::from_utf8(place.read("f.svg")).expect("SVG is text");
-    assert!(drawn.contains("role-legend") && drawn.contains(">credit<"), "there is no legend");
+    assert!(drawn.contains("role-legend") && drawn.contains(">credit<"), "the legend is missing");
     assert!(drawn.contains("stroke-dasharray=\"5,4\""), "the baseline is not dashed");
     assert!(!drawn.contains("stroke-dasharray=\"1,0\""), "curves without dashes are solid in every viewer");
 }

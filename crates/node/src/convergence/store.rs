@@ -226,7 +226,7 @@ impl Part {
     /// It is here, as far as it comes: it gets its name.
     ///
     /// # Errors
-    /// It is not a bundle, there is no room, or what the disk says.
+    /// It is not a bundle, the store is full, or the disk failed.
     pub fn keep(mut self, tag: Tag) -> Result<Bundle, Unkept> {
         self.file.flush().map_err(|why| of_disk(&why))?;
         self.check_form()?;

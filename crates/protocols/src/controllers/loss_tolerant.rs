@@ -170,7 +170,7 @@ struct LossTolerant {
     usual: Option<f64>,
     phase: Phase,
     part: Part,
-    /// Counts changes of the rate: what was sent before one is no sign of its effect.
+    /// Counts changes of the rate: packets sent before one do not show its effect.
     change: u32,
     rounds: Rounds<Label>,
     /// What got through of a round that lost too much, as a share.

@@ -130,7 +130,7 @@ impl<L: Copy + PartialEq> Rounds<L> {
         }
         self.cut();
     }
-    /// A stretch is no shorter than it takes to see how fast it arrives, where reports come in bursts and
+    /// The least duration of a stretch of which the rate of arrival can be measured, where reports come in bursts and
     /// delays differ by `spreads` times what they did.
     pub fn shortest(&self, spreads: i64) -> Duration {
         (self.gap * 4).max(self.spread * spreads)
@@ -188,7 +188,7 @@ impl<L: Copy + PartialEq> Rounds<L> {
             self.rtts = Some((least.min(rtt), most.max(rtt)));
         }
         if let Some(heard) = self.heard.replace(ack.now) {
-            // One outage is no measure of how often reports come.
+            // The gap of an outage is not the usual interval between reports.
             let most = if self.gap > Duration::ZERO { self.gap * 4 } else { Duration::MAX };
             let longer = (ack.now - heard).min(most) - self.gap;
             self.gap = self.gap.saturating_add(Duration::from_nanos(longer.as_nanos() / GAP_WEIGHT));

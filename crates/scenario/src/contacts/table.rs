@@ -95,17 +95,17 @@ mod tests {
 
     #[test]
     fn a_row_that_is_cut_or_turned_is_an_error_with_its_line() {
-        let told = |text: &str| table("f", text.as_bytes()).unwrap_err().to_string();
+        let refusal = |text: &str| table("f", text.as_bytes()).unwrap_err().to_string();
         assert_eq!(
-            told("start_s,end_s,a,b\n1,2,x\n"),
+            refusal("start_s,end_s,a,b\n1,2,x\n"),
             "f:2: the row has 3 values, the header 4; give one value for each column"
         );
         assert_eq!(
-            told("start_s,end_s,a,b\n5,2,x,y\n"),
+            refusal("start_s,end_s,a,b\n5,2,x,y\n"),
             "f:2: the contact ends before it starts (5 s to 2 s); its end must lie after its start"
         );
-        assert!(told("start_s,end_s,a,b\nNaN,2,x,y\n").starts_with("f:2: `NaN` is not a time"));
-        assert!(told("start_s,end_s,a\n").contains("column `b` is missing"));
-        assert!(told("start_s,end_s,a,b,rate_bps\n1,2,x,y,0\n").contains("is not a rate"));
+        assert!(refusal("start_s,end_s,a,b\nNaN,2,x,y\n").starts_with("f:2: `NaN` is not a time"));
+        assert!(refusal("start_s,end_s,a\n").contains("column `b` is missing"));
+        assert!(refusal("start_s,end_s,a,b,rate_bps\n1,2,x,y,0\n").contains("is not a rate"));
     }
 }

@@ -301,10 +301,13 @@ mod tests {
 
     #[test]
     fn what_is_no_event_is_an_error_with_its_line() {
-        let told = |text: &str| the_one_events("f", text.as_bytes()).unwrap_err().to_string();
-        assert_eq!(told("1 CONN 0 1 sideways"), "f:1: `sideways` is not a state; a link goes `up` or `down`");
+        let refusal = |text: &str| the_one_events("f", text.as_bytes()).unwrap_err().to_string();
         assert_eq!(
-            told("2 CONN 0 1 up\n1 CONN 0 1 down"),
+            refusal("1 CONN 0 1 sideways"),
+            "f:1: `sideways` is not a state; a link goes `up` or `down`"
+        );
+        assert_eq!(
+            refusal("2 CONN 0 1 up\n1 CONN 0 1 down"),
             "f:2: the event is earlier than the one before it; sort the lines by time"
         );
         for bad in [
@@ -317,7 +320,7 @@ mod tests {
             "1 CONN 0",
             "1 CONN -1 0 up",
         ] {
-            assert!(told(bad).starts_with("f:1: "), "{bad}");
+            assert!(refusal(bad).starts_with("f:1: "), "{bad}");
         }
         let itself = the_one_events("f", b"1 CONN 3 3 up").unwrap();
         assert!(connections(&itself).is_err());

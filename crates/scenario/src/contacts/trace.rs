@@ -449,15 +449,18 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_an_error_with_its_line() {
         let usual = Format::new(Recorded::Intervals, None, S).unwrap();
-        let told = |text: &str| trace("f", text.as_bytes(), &usual).unwrap_err().to_string();
-        assert_eq!(told("1 2 10"), "f:1: the line has 3 columns of 4; set `columns`");
-        assert_eq!(told("1 2 3 4\n\n1 2 x 4").split(';').next(), Some("f:3: `x` is not a time"));
-        assert!(told("1 2 4 3").starts_with("f:1: the contact ends before it starts"));
+        let refusal = |text: &str| trace("f", text.as_bytes(), &usual).unwrap_err().to_string();
+        assert_eq!(refusal("1 2 10"), "f:1: the line has 3 columns of 4; set `columns`");
+        assert_eq!(refusal("1 2 3 4\n\n1 2 x 4").split(';').next(), Some("f:3: `x` is not a time"));
+        assert!(refusal("1 2 4 3").starts_with("f:1: the contact ends before it starts"));
         for time in ["-1", "1e99", "9999999999999999999", "nan", "7e9"] {
-            assert!(told(&format!("1 2 3 4\n1 2 {time} 9999999999999")).contains("is not a time"), "{time}");
+            assert!(
+                refusal(&format!("1 2 3 4\n1 2 {time} 9999999999999")).contains("is not a time"),
+                "{time}"
+            );
         }
         assert_eq!(
-            told("a b start end"),
+            refusal("a b start end"),
             "f: the file has a header only; name a file with at least one line of data"
         );
     }

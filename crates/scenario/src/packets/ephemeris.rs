@@ -186,7 +186,7 @@ fn calendar(line: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Vec<(f64, f64)> {
+    fn points(text: &str) -> Vec<(f64, f64)> {
         let rows = read("f", text.as_bytes()).unwrap();
         rows.into_iter().map(|row| (row.0.as_secs_f64(), row.1.as_secs_f64())).collect()
     }
@@ -194,10 +194,10 @@ mod tests {
     #[test]
     fn a_table_of_light_times_is_read_with_or_without_its_head() {
         assert_eq!(
-            told("time_s,one_way_s\n0, 182.5\n# later\n86400,183\n"),
+            points("time_s,one_way_s\n0, 182.5\n# later\n86400,183\n"),
             [(0.0, 182.5), (86_400.0, 183.0)]
         );
-        assert_eq!(told("5,1\n"), [(5.0, 1.0)]);
+        assert_eq!(points("5,1\n"), [(5.0, 1.0)]);
     }
 
     /// Rows of half an astronomical unit and a little more, a day apart.
@@ -210,15 +210,15 @@ mod tests {
 
     #[test]
     fn observer_tables_of_horizons_are_read_as_text_and_as_csv() {
-        near(&told(
+        near(&points(
             " Start time : A.D. 2026-Jan-01\n*****\n Date__(UT)__HR:MN                delta      deldot\n*****\n$$SOE\n \
              2026-Jan-01 00:00     0.50000000000000  12.3456789\n 2026-Jan-02 00:00 *m  0.51000000000000  12.3456789\n$$EOE\n",
         ));
-        near(&told(
+        near(&points(
             " Date__(UT)__HR:MN, , ,  delta,  deldot,\n****\n$$SOE\n 2026-Feb-28 00:00,*, , 0.5, 12.3,\n 2026-Mar-01 \
              00:00,*, , 0.51, 12.3,\n$$EOE\n",
         ));
-        near(&told(
+        near(&points(
             " Date__(UT)__HR:MN:SC.fff, , , 1-way_down_LT,\n****\n$$SOE\n 2026-Jan-01 00:00:00.000,*, , 4.15837391,\n \
              2026-Jan-02 00:00:00.000,*, , 4.24154139,\n$$EOE\n",
         ));
@@ -226,12 +226,12 @@ mod tests {
 
     #[test]
     fn vectors_of_horizons_are_read_in_kilometres_and_in_astronomical_units() {
-        near(&told(
+        near(&points(
             "Output units    : KM-S\n****\n            JDTDB,            Calendar Date (TDB),  X, Y, Z, LT, RG, RR,\n****\n$$SOE\n\
              2461041.5, A.D. 2026-Jan-01 00:00:00.0000, 1, 2, 3, 249.5, 7.479893535e7, 1,\n\
              2461042.5, A.D. 2026-Jan-02 00:00:00.0000, 1, 2, 3, 249.5, 7.6294914057e7, 1,\n$$EOE\n",
         ));
-        near(&told(
+        near(&points(
             "Output units    : AU-D\n****\nJDTDB\n   X     Y     Z\n   VX    VY    VZ\n   LT    RANGE RR\n****\n$$SOE\n\
              2461041.5 = A.D. 2026-Jan-01 00:00:00.0000 TDB\n X = 1.0 Y = 2.0 Z = 3.0\n LT= 2.9E-03 RG= 5.0E-01 RR= 1E-3\n\
              2461042.5 = A.D. 2026-Jan-02 00:00:00.0000 TDB\n X = 1.0 Y = 2.0 Z = 3.0\n LT= 2.9E-03 RG= 5.1E-01 RR= 1E-3\n$$EOE\n",
@@ -240,16 +240,19 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_an_error_with_its_line() {
-        let told = |text: &str| read("f", text.as_bytes()).unwrap_err().to_string();
-        assert_eq!(told("0,1\n1,x\n"), "f:2: `1,x` is not a row; lines are `time_s,one_way_s`, as `0,182.5`");
-        assert_eq!(told("5,1\n5,2\n"), "f:2: the table goes back in time; list later times later");
-        assert_eq!(told("0,-1\n"), "f:1: a light time of -1 s; it is 0 to 1e8 s");
-        assert!(told("# nothing\n").starts_with("f: the table has no rows"));
-        assert!(told("x\n$$SOE\n 2026-Jan-01 00:00 1\n").starts_with("f:2: `$$SOE` without `$$EOE`"));
-        assert!(told("R.A. DEC\n$$SOE\n$$EOE\n").starts_with("f:2: the table has no distance"));
-        assert!(told("Date delta\n$$SOE\n sometime 1\n$$EOE\n").starts_with("f:3: the row has no date"));
+        let refusal = |text: &str| read("f", text.as_bytes()).unwrap_err().to_string();
+        assert_eq!(
+            refusal("0,1\n1,x\n"),
+            "f:2: `1,x` is not a row; lines are `time_s,one_way_s`, as `0,182.5`"
+        );
+        assert_eq!(refusal("5,1\n5,2\n"), "f:2: the table goes back in time; list later times later");
+        assert_eq!(refusal("0,-1\n"), "f:1: a light time of -1 s; it is 0 to 1e8 s");
+        assert!(refusal("# nothing\n").starts_with("f: the table has no rows"));
+        assert!(refusal("x\n$$SOE\n 2026-Jan-01 00:00 1\n").starts_with("f:2: `$$SOE` without `$$EOE`"));
+        assert!(refusal("R.A. DEC\n$$SOE\n$$EOE\n").starts_with("f:2: the table has no distance"));
+        assert!(refusal("Date delta\n$$SOE\n sometime 1\n$$EOE\n").starts_with("f:3: the row has no date"));
         assert!(
-            told("Date, delta\n$$SOE\n2026-Jan-01 00:00,\n$$EOE\n")
+            refusal("Date, delta\n$$SOE\n2026-Jan-01 00:00,\n$$EOE\n")
                 .starts_with("f:3: the row has no `delta`")
         );
     }

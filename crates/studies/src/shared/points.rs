@@ -147,14 +147,14 @@ impl Points {
             watch: order.watch,
         };
         let cache = ContactsCache::default();
-        let told = |error: lightlag_scenario::Error| error.to_string();
+        let line = |error: lightlag_scenario::Error| error.to_string();
         Ok(sweep.run(|job: &Job| {
             if order.watch.is_some_and(Progress::is_stopped) {
                 return Err("stopped before it began".to_owned());
             }
             let (point, seed) = (&self.list[job.point], Seed::Number(job.seed));
             if point.bounded {
-                return bound(&point.scenario, seed, &cache).map(|bound| bound.metrics()).map_err(told);
+                return bound(&point.scenario, seed, &cache).map(|bound| bound.metrics()).map_err(line);
             }
             let analysis = point.analysed.then(analysis::Options::default);
             let judge = self.all_judged || (job.seed == 1 && job.point.is_multiple_of(3));
@@ -164,7 +164,7 @@ impl Points {
             let measured = |outcome| {
                 point.measure.as_ref().map_or_else(|| metrics(&outcome), |measure| measure(&outcome))
             };
-            run(&point.scenario, seed, &cache, &options).map(measured).map_err(told)
+            run(&point.scenario, seed, &cache, &options).map(measured).map_err(line)
         })?)
     }
 }
