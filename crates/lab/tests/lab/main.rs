@@ -10,6 +10,7 @@ mod explain;
 mod failures;
 mod future;
 mod judged;
+mod named_data;
 mod reference;
 #[path = "../../../../tests/skip.rs"]
 mod skip;

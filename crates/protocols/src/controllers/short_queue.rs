@@ -7,7 +7,7 @@
 //! history per site, drains, a test of whether the queue answers at all) is in the docs page.
 
 use super::reno::initial_window;
-use super::{Ack, Advice, Cause, Controller, Flow, Loss};
+use super::{Ack, Advice, Cause, Controller, Flow, Loss, Sent};
 use crate::math;
 use crate::parameter::{self, Parameter, Parameters};
 use crate::record::Observation;
@@ -58,7 +58,9 @@ const START_PACING: f64 = 8.0;
 const START_SURPLUS: f64 = 1.2;
 /// Data in a train that is long enough to measure the rate of the link.
 const TRAIN: usize = 16;
-/// Delays of which the least ends the start, and half of those in which a jump is looked for.
+/// It is slower than it was sent from this share on.
+const SLOWER: f64 = 0.9;
+/// Delays of which the least ends the start, and fewest Data of a train.
 const FILTER: usize = 8;
 /// Segments per round trip that a flow adds if it does not yield, or share of the queue in `patience`
 /// round trips where the rate of the link is underestimated.
@@ -68,8 +70,10 @@ const GROWN_SHARE: f64 = 0.1;
 const STAND_PARTS: u32 = 3;
 /// Round trips of yielding without effect after which the flow competes with a known non-yielding flow.
 const KNOWN_PATIENCE: u32 = 3;
-/// A jump shows in the queueing delay within this many round trips.
-const JUMP_ROUNDS: u32 = 3;
+/// A flow uses its window from this share on.
+const USED: f64 = 0.8;
+/// A rate below this share of what it was at the last drain has fallen.
+const FALLEN: f64 = 0.8;
 /// A queue longer than this multiple of the wanted one is suspect.
 const SUSPECT: f64 = 1.2;
 /// Share of the window that is left after a loss.
@@ -78,6 +82,8 @@ const BETA: f64 = 0.7;
 const EMPTY: f64 = 0.1;
 /// The mean of an empty queue enters the base with a weight of at least one over this.
 const REMEMBERED: f64 = 8.0;
+/// Weight of a round trip in how much the queueing delay changes.
+const WOBBLE: f64 = 0.125;
 /// The median of a normal distribution is 0.8 deviations from the mean of the lower half, which is
 /// uncertain by 1.2 deviations.
 const UNCERTAIN: f64 = 1.5;
@@ -85,6 +91,8 @@ const UNCERTAIN: f64 = 1.5;
 const SURE: f64 = 3.0;
 /// Round trips from the end of the start to the first drain.
 const FIRST_DRAIN: u32 = 3;
+/// A drain that shortens the delay by less than this share of what it gave up has emptied the path.
+const FLOOR: f64 = 0.25;
 /// Sites whose base delays are remembered.
 const SITES: usize = 8;
 /// An Interest is lost after two usual round trips, or one plus this margin if that is later.
@@ -167,10 +175,12 @@ struct Cut {
     /// The window before, in segments.
     window: f64,
     by: f64,
-    /// Queueing delay before.
+    /// The typical round trip before.
+    level: f64,
+    /// The queueing delay before.
     queueing: f64,
-    /// Another flow had begun to drain.
-    joined: bool,
+    /// No other flow drains, and the flow used its window: what follows is the effect of this drain.
+    tells: bool,
 }
 
 struct ShortQueue {
@@ -184,12 +194,14 @@ struct ShortQueue {
     /// The one that was heard last is the last.
     paths: VecDeque<Path>,
     round: Option<Round>,
-    /// When the last Interests were sent and how long their Data took.
-    last: VecDeque<(f64, f64)>,
+    /// By how much the last round trips were longer than the base.
+    last: VecDeque<f64>,
     rtt: f64,
     /// Segments per second that arrived in the last round trip, and the most of any.
     rate: f64,
     capacity: f64,
+    /// When the Interests left whose Data come in this round trip, and in the next.
+    left: (Vec<f64>, Vec<f64>),
     /// A train was long enough to trust the latter.
     measured: bool,
     /// How far round trips are from the typical one, and how far that is from what it would be of many.
@@ -203,11 +215,20 @@ struct ShortQueue {
     until_drain: u32,
     /// Round trips with more in the queue than is wanted, and the window when they began.
     vain: u32,
+    /// The rate at the last drain.
+    rate_drained: f64,
+    /// How much the queueing delay changes from one round trip to the next, in seconds.
+    wobble: f64,
     window_before: f64,
-    /// The delay has jumped since the queue was short.
-    jumped: u32,
     /// When the flow last competed with one that does not yield.
     met: Option<Instant>,
+}
+
+/// Packets per second in the densest half, which takes `more` seconds longer than it seems.
+fn densest(times: &[f64], more: f64) -> Option<f64> {
+    let half = times.len() / 2;
+    let took = least(times.windows(half + 1).map(|some| some[half] - some[0]));
+    (times.len() >= FILTER && took > 0.0).then(|| half as f64 / (took + more))
 }
 
 fn least(some: impl Iterator<Item = f64>) -> f64 {
@@ -230,6 +251,7 @@ impl ShortQueue {
             rtt: 0.0,
             rate: 0.0,
             capacity: 0.0,
+            left: (Vec::new(), Vec::new()),
             measured: false,
             spread: 0.0,
             noise: 0.0,
@@ -239,8 +261,9 @@ impl ShortQueue {
             velocity: 1.0,
             until_drain: 0,
             vain: 0,
+            rate_drained: 0.0,
+            wobble: 0.0,
             window_before: 0.0,
-            jumped: 0,
             met: None,
         }
     }
@@ -269,12 +292,8 @@ impl ShortQueue {
         self.phase = Phase::Start;
         self.last.clear();
         self.velocity = 1.0;
-        self.calm();
-        self.round = None;
-    }
-    fn calm(&mut self) {
         self.vain = 0;
-        self.jumped = 0;
+        self.round = None;
     }
     /// The typical round trip without a queue.
     fn rtt_empty(&self) -> f64 {
@@ -284,6 +303,7 @@ impl ShortQueue {
         self.paths.back().map_or(self.rtt, |path| path.rtt_min.min(self.rtt))
     }
     fn begin_round(&mut self, ack: &Ack) {
+        self.left = (std::mem::take(&mut self.left.1), Vec::new());
         self.round = Some(Round {
             began: ack.now,
             came: Vec::new(),
@@ -305,23 +325,9 @@ impl ShortQueue {
         round.longer.push(longer);
         round.rtt_sum += rtt;
         round.flight = round.flight.max((ack.in_flight.0 + ack.acked.0) as f64 / self.segment);
-        self.watch_for_jump(ack.now.as_nanos() as f64 / 1e9 - rtt, longer);
-    }
-    /// A queue grows at most as fast as time goes by, or little faster: what grows much more between two
-    /// Interests is no queue.
-    fn watch_for_jump(&mut self, sent: f64, delay: f64) {
-        self.last.push_back((sent, delay));
+        self.last.push_back(longer);
         if self.last.len() > FILTER {
             self.last.pop_front();
-        }
-        if self.last.len() < FILTER {
-            return;
-        }
-        let delays = |from: usize| self.last.iter().skip(from).take(FILTER / 2).map(|last| last.1);
-        let step = least(delays(FILTER / 2)) - delays(0).fold(f64::NEG_INFINITY, f64::max);
-        let span = self.last[FILTER - 1].0 - self.last[0].0;
-        if step > 2.0 * span && step > self.scatter {
-            self.jumped = JUMP_ROUNDS;
         }
     }
     fn round_over(&mut self, ack: &Ack) {
@@ -329,15 +335,18 @@ impl ShortQueue {
             return;
         }
         let Some(mut round) = self.round.take() else { return };
-        self.begin_round(ack);
         let took = (ack.now - round.began).as_secs_f64();
-        if took <= 0.0 || round.longer.is_empty() {
-            return;
+        let nothing = took <= 0.0 || round.longer.is_empty();
+        if !nothing {
+            self.rate = (ack.delivered.0 - round.began_at) as f64 / self.segment / took;
+            self.typify(&mut round.longer);
         }
-        self.rate = (ack.delivered.0 - round.began_at) as f64 / self.segment / took;
-        self.typify(&mut round.longer);
-        if self.phase == Phase::Start {
+        if !nothing && self.phase == Phase::Start {
             self.measure_train(&round.came);
+        }
+        self.begin_round(ack);
+        if nothing {
+            return;
         }
         if took > self.rtt_least() / 2.0 {
             self.capacity = self.capacity.max(self.rate);
@@ -374,19 +383,13 @@ impl ShortQueue {
     /// The Data of a round trip of the start come as a train at the rate of the link, with stragglers of the
     /// trains before and after: the densest half of them is measured.
     fn measure_train(&mut self, came: &[f64]) {
-        let half = came.len() / 2;
-        let took = least(came.windows(half + 1).map(|some| some[half] - some[0]));
-        if came.len() < FILTER || took <= 0.0 {
-            return;
-        }
-        let rate = half as f64 / took;
-        let known = self.measured;
-        // It was sent faster than earlier trains arrived, and arrived no faster within the noise: the link's
-        // rate.
-        let no_faster = half as f64 / (took + self.spread) < 1.1 * self.capacity;
-        self.measured |= came.len() >= TRAIN && no_faster;
-        // The train before was shorter and less accurate.
-        self.capacity = if known { self.capacity.max(rate) } else { rate };
+        let Some(rate) = densest(came, 0.0) else { return };
+        // It arrived more slowly than it was sent, beyond the noise: at the link's rate.
+        let sent = densest(&self.left.0, 0.0).unwrap_or(0.0);
+        let slower = densest(came, self.spread).is_some_and(|rate| rate < SLOWER * sent);
+        let first = came.len() >= TRAIN && slower && !self.measured;
+        self.measured |= first;
+        self.capacity = if first { rate } else { self.capacity.max(rate) };
     }
     /// What the flow wants to have in the queue, in segments.
     fn wanted(&self) -> f64 {
@@ -394,6 +397,10 @@ impl ShortQueue {
     }
     /// A round trip is over.
     fn turn(&mut self, now: Instant, flight: f64, before: f64) {
+        if matches!(self.phase, Phase::Steady | Phase::Stand { .. } | Phase::Compete) {
+            let apart = (self.queueing - before).abs().min(self.scatter);
+            self.wobble += WOBBLE * (apart - self.wobble);
+        }
         match self.phase {
             Phase::Start => {}
             Phase::Steady => self.steady(now, flight, before),
@@ -413,22 +420,23 @@ impl ShortQueue {
         let patience = self.patience(now);
         let seen = self.paths.back().map_or(now, |path| path.seen);
         let joins = self.queueing < 0.7 * before && before > self.scatter / 2.0;
+        let used = flight >= USED * self.window;
         if self.suspects(standing, wanted, before, patience) {
             if patience == KNOWN_PATIENCE {
                 return self.compete(now);
             }
-            return self.drain(self.queueing, false);
+            return self.drain(self.queueing, used);
         }
         if self.until_drain == 1
             || (now - seen) * self.hurry() > self.interval
             || joins && (now - seen) * 4 > self.interval
         {
-            return self.drain(before.max(self.queueing), joins);
+            return self.drain(before.max(self.queueing), used && !joins);
         }
         let step = GAIN * (wanted - standing);
         self.velocity = if standing < wanted / 2.0 { 1.5 * self.velocity } else { 1.0 };
         // The window may not run away from what is used.
-        if step > 0.0 && flight < 0.8 * self.window {
+        if step > 0.0 && !used {
             return;
         }
         // Quickly up to what the link was seen to carry, and slowly beyond.
@@ -438,11 +446,21 @@ impl ShortQueue {
         self.window = (self.window + change).max(WINDOW_MIN);
     }
     /// Gives up more than the estimated queue, as the estimate is uncertain.
-    fn drain(&mut self, queueing: f64, joined: bool) {
+    fn drain(&mut self, queueing: f64, tells: bool) {
         let by = self.capacity * (queueing + self.scatter / 2.0);
         let by = by.min(self.window / 2.0).max(1.0);
-        self.phase = Phase::Drain(Cut { window: self.window, by, queueing: self.queueing, joined });
+        self.phase = Phase::Drain(Cut {
+            window: self.window,
+            by,
+            level: self.level(),
+            queueing: self.queueing,
+            tells,
+        });
         self.window = (self.window - by).max(WINDOW_MIN);
+    }
+    /// The typical round trip.
+    fn level(&self) -> f64 {
+        self.paths.back().map_or(self.rtt, |path| path.base + self.typical)
     }
     /// How many times more often drains come until the base is made of enough round trips.
     fn hurry(&self) -> i64 {
@@ -454,11 +472,10 @@ impl ShortQueue {
         let knows = self.met.is_some_and(|met| now - met < self.interval);
         if knows { KNOWN_PATIENCE } else { self.patience }
     }
-    /// Too much stands, after a jump or for long.
+    /// Too much stands for long, or while the rate falls: either a flow has come, or the base has grown.
     fn suspects(&mut self, standing: f64, wanted: f64, before: f64, patience: u32) -> bool {
         if standing < SUSPECT * wanted {
             self.vain = 0;
-            self.jumped = self.jumped.saturating_sub(1);
             return false;
         }
         if self.vain == 0 {
@@ -468,31 +485,34 @@ impl ShortQueue {
         if patience == self.patience || self.queueing >= before {
             self.vain += 1;
         }
-        self.jumped > 0 || self.vain >= patience
+        self.vain >= patience || self.vain >= KNOWN_PATIENCE && self.rate < FALLEN * self.rate_drained
     }
-    /// Judges by the drain's effect whether the supposed queue is one.
+    /// Judges by the drain's effect what the queue was. Where the delay fell by less than what was given up,
+    /// it has reached that of the empty path.
     fn settled(&mut self, now: Instant, cut: Option<Cut>) {
         self.phase = Phase::Steady;
         self.velocity = 1.0;
+        self.rate_drained = self.rate;
         let Some(cut) = cut else { return };
-        let expected = (cut.by / self.capacity.max(self.rate)).min(cut.queueing);
-        let fell = cut.queueing - self.queueing;
-        let suspicious = self.jumped > 0 || self.vain >= self.patience;
-        let deaf = suspicious && fell < expected / 4.0;
+        let expected = cut.by / self.capacity.max(self.rate);
+        let fell = cut.level - self.level();
+        let floor = cut.tells && fell < FLOOR * expected && expected > 2.0 * self.noise + SURE * self.wobble;
         let emptied = self.queueing < self.scatter / 2.0 + SURE * self.noise;
+        let grew = floor && self.typical > (EMPTY * self.scatter).max(SURE * self.noise);
+        let much = self.queueing > self.scatter;
         if let Some(path) = self.paths.back_mut() {
             path.seen = now;
-            if deaf {
+            if grew {
                 path.take(self.typical, self.count);
                 path.rtt_min = path.base;
             } else if emptied {
                 path.hear(self.typical, self.count);
             }
         }
-        self.calm();
-        if deaf {
+        self.vain = 0;
+        if grew && much {
             self.start_again();
-        } else if !emptied && cut.queueing > self.scatter + self.spread {
+        } else if !grew && !emptied && cut.queueing > self.scatter + self.spread {
             self.phase = Phase::Stand { rounds: 0, queueing: self.queueing };
         }
     }
@@ -539,12 +559,30 @@ impl ShortQueue {
         self.met = Some(now);
         if self.rate * self.queueing < self.wanted() {
             self.phase = Phase::Steady;
-            self.calm();
+            self.vain = 0;
         }
+    }
+    /// Interests per second.
+    fn pace(&self) -> Option<f64> {
+        if self.rtt <= 0.0 {
+            return None;
+        }
+        let by_window = self.window / self.rtt.max(1e-6);
+        // A start sends no faster than the link was seen to be: what it is too fast for would queue.
+        let per_s = match self.phase {
+            Phase::Start => {
+                let surplus = if self.measured { 1.0 } else { START_SURPLUS };
+                (START_PACING * by_window).min(surplus * self.capacity.max(by_window))
+            }
+            // Not by the window of a drain, which is small for what it gives up at once.
+            Phase::Drain(cut) => DRAIN_PACING * cut.window / self.rtt.max(1e-6),
+            _ => PACING * by_window,
+        };
+        Some(per_s)
     }
     fn start(&mut self, arrived: f64) {
         self.window += arrived;
-        let standing = least(self.last.iter().map(|last| last.1));
+        let standing = least(self.last.iter().copied());
         let full = self.last.len() == FILTER;
         let limit = self.capacity * self.rtt_empty() + self.wanted();
         if full && standing > self.scatter + self.spread {
@@ -579,6 +617,11 @@ impl ShortQueue {
 }
 
 impl Controller for ShortQueue {
+    fn on_sent(&mut self, sent: &Sent) {
+        if self.phase == Phase::Start {
+            self.left.1.push(sent.now.as_nanos() as f64 / 1e9);
+        }
+    }
     fn on_ack(&mut self, ack: &Ack) {
         if ack.acked.0 == 0 {
             return;
@@ -606,21 +649,8 @@ impl Controller for ShortQueue {
         Bytes((self.window * self.segment) as u64)
     }
     fn rate(&self) -> Option<BitRate> {
-        if self.rtt <= 0.0 {
-            return None;
-        }
-        let by_window = self.window / self.rtt.max(1e-6);
-        // A start sends no faster than the link was seen to be: what it is too fast for would queue.
-        let per_s = match self.phase {
-            Phase::Start => {
-                let surplus = if self.measured { 1.0 } else { START_SURPLUS };
-                (START_PACING * by_window).min(surplus * self.capacity.max(by_window))
-            }
-            // Not by the window of a drain, which is small for what it gives up at once.
-            Phase::Drain(cut) => DRAIN_PACING * cut.window / self.rtt.max(1e-6),
-            _ => PACING * by_window,
-        };
-        Some(BitRate((per_s * self.packet * 8.0).clamp(1.0, 1e15) as u64))
+        let pace = self.pace()?;
+        Some(BitRate((pace * self.packet * 8.0).clamp(1.0, 1e15) as u64))
     }
     fn advice(&self) -> Advice {
         // Not of the deviation, which is next to nothing in steady state: a queue that grows, or a

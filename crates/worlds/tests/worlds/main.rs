@@ -5,6 +5,7 @@
 mod charged_control;
 mod common;
 mod contact_graph;
+mod drawn_names;
 mod drawn_networks;
 mod every_mobility;
 mod golden;

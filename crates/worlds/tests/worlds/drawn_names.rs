@@ -1,0 +1,136 @@
+//! Networks drawn around points where consumers of named data once failed, and what the default controller gets
+//! there. The worst of all decides.
+
+use lightlag_protocols::controllers::Factory;
+use lightlag_protocols::link::queues::{Discipline, Limit};
+use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate};
+use lightlag_protocols::math;
+use lightlag_protocols::ndn::{Clock, Config, ForwarderConfig, Names, Producer, Requests, StampedAt};
+use lightlag_protocols::rng::Stream;
+use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::units::{BitRate, Bytes};
+use lightlag_worlds::names::{ConsumerSpec, LinkEnds, NodeSpec, ProducerSpec, Setup, run};
+use std::collections::BTreeMap;
+
+const CONTENT: u64 = 1024;
+const OVERHEAD: u64 = 34;
+const PACKET_BITS: f64 = 8.0 * (CONTENT + OVERHEAD) as f64;
+
+/// One link between a consumer and a producer.
+#[derive(Clone, Debug)]
+struct Network {
+    rate: f64,
+    rtt_s: f64,
+    queue: u64,
+    /// The round trip becomes longer by this factor.
+    factor: f64,
+    /// From a quarter of the run on, for this long.
+    takes_s: f64,
+    span_s: f64,
+}
+
+fn at(seconds: f64) -> Instant {
+    Instant::ZERO + Duration::from_secs_f64(seconds)
+}
+
+impl Network {
+    fn drawn(purpose: &str, index: u64) -> (Self, Stream) {
+        let mut draws = Stream::new(41, purpose, index);
+        let mut between =
+            |low: f64, high: f64| math::exp(math::log(low) + draws.unit() * math::log(high / low));
+        let (rate, rtt_s) = (between(1e6, 2e7), between(0.02, 0.2));
+        let queue = (rate * rtt_s / PACKET_BITS * between(0.7, 3.0)).max(20.0) as u64;
+        let span_s = (100.0 * rtt_s).max(20_000.0 * PACKET_BITS / rate);
+        (Self { rate, rtt_s, queue, factor: 1.0, takes_s: 0.0, span_s }, draws)
+    }
+    fn link(&self) -> LinkSpec {
+        let half = |rtt_s: f64| Duration::from_secs_f64(rtt_s / 2.0);
+        let changes = self.span_s / 4.0;
+        LinkSpec {
+            rate: Rate::Constant(BitRate(self.rate as u64)),
+            delay: Delay::Curve(vec![
+                (at(changes), half(self.rtt_s)),
+                (at(changes + self.takes_s.max(0.001)), half(self.rtt_s * self.factor)),
+            ]),
+            loss: Loss::NONE,
+            queue: Discipline::drop_tail(Limit::Packets(self.queue)),
+            reorder: None,
+            duplicate: 0.0,
+            jitter: Duration::ZERO,
+        }
+    }
+    fn setup(&self) -> Setup {
+        let mut names = Names::default();
+        let root = names.intern_text("/data");
+        let nodes = [vec![(root, 0, 1)], Vec::new()].map(|routes| NodeSpec {
+            forwarder: ForwarderConfig::default(),
+            clock: Clock::default(),
+            strips_stamps: false,
+            routes,
+        });
+        let producer = Producer {
+            object: u64::from(u32::MAX),
+            segment: CONTENT as u32,
+            overhead: OVERHEAD as u32,
+            freshness_ms: 0,
+            site: None,
+        };
+        let consumer = ConsumerSpec {
+            node: 0,
+            start: Instant::ZERO,
+            stop: None,
+            stop_after: None,
+            requests: Requests::object(root, None),
+            interest: Bytes(24),
+            config: Config::new(Bytes(CONTENT), Bytes(CONTENT + OVERHEAD)),
+            controller: Factory::resolve("short_queue", &BTreeMap::new()).expect("it is in the table"),
+        };
+        Setup {
+            names,
+            nodes: nodes.into(),
+            links: vec![
+                LinkEnds { from: 0, to: 1, back: 1, spec: self.link() },
+                LinkEnds { from: 1, to: 0, back: 0, spec: self.link() },
+            ],
+            producers: vec![ProducerSpec { node: 1, prefix: root, producer }],
+            consumers: vec![consumer],
+            until: at(self.span_s),
+            until_complete: false,
+            measure_from: at(self.span_s / 2.0),
+            stamped_at: StampedAt::Wire,
+            seed: 1,
+            sample_every: None,
+        }
+    }
+    /// In the second half of the run: the share of the limit that arrived, and the share of all packets that
+    /// queues dropped in the whole run.
+    fn second_half(&self) -> (f64, f64) {
+        let outcome = run(&self.setup(), &mut ());
+        let reader = &outcome.consumers[0];
+        let bits = 8.0 * reader.measured.0 as f64;
+        let limit = self.rate * (8 * CONTENT) as f64 / PACKET_BITS * self.span_s / 2.0;
+        let dropped = outcome.links.iter().map(|link| link.dropped).sum::<u64>();
+        (bits / limit, dropped as f64 / reader.counts.interests as f64)
+    }
+}
+
+#[test]
+fn short_queue_follows_a_delay_that_changes_slowly_or_at_once() {
+    let mut shares = Vec::new();
+    for index in 0..30 {
+        let (mut network, mut draws) = Network::drawn("changing delay", index);
+        let slowly = index % 2 == 0;
+        network.factor = math::exp(draws.unit() * math::log(if slowly { 3.0 } else { 10.0 }));
+        network.takes_s = if slowly { (0.1 + 0.9 * draws.unit()) * network.span_s / 4.0 } else { 0.0 };
+        if draws.below(2) == 0 {
+            network.rtt_s *= network.factor;
+            network.factor = 1.0 / network.factor;
+        }
+        network.span_s = network.span_s.max(100.0 * network.rtt_s * network.factor);
+        let (share, dropped) = network.second_half();
+        assert!(share > 0.7 && dropped < 0.05, "{share:.3} of the limit, {dropped:.4} dropped: {network:?}");
+        shares.push(share);
+    }
+    shares.sort_by(f64::total_cmp);
+    assert!(shares[3] > 0.9, "{shares:?}");
+}
