@@ -4,12 +4,14 @@
 //! again anywhere. Error bars are 95% intervals; where there is no interval there is no bar.
 
 mod heat_map;
+mod log_lines;
 mod restyle;
 
 use crate::statistics::Estimate;
 use serde_json::{Map, Value, json};
 
 pub use heat_map::{Tile, heat_map, share_map};
+pub use log_lines::log_lines;
 pub use restyle::restyle;
 
 /// The version of the language that the embedded library speaks.
@@ -31,6 +33,13 @@ pub enum Place {
     At(f64),
     /// A name.
     Named(String),
+}
+
+impl Place {
+    /// The number, if it is one.
+    fn number(&self) -> Option<f64> {
+        if let Self::At(number) = self { Some(*number) } else { None }
+    }
 }
 
 /// A measured value in a figure.
@@ -90,41 +99,31 @@ pub struct Plot {
 /// Curves with error bars over a numeric axis.
 pub fn lines(plot: &Plot) -> Value {
     // Marks at the edges are whole.
-    plot.specification(curves(plot, json!({"zero": false, "padding": 12}), json!({"zero": true})))
+    plot.specification(curves(plot, &json!({"zero": false, "padding": 12}), &json!({"zero": true}), "low"))
 }
 
-/// The same over two logarithmic axes; `scatter` is drawn as faint points behind the curves.
-pub fn log_lines(plot: &Plot, scatter: &[Mark]) -> Value {
-    let log = json!({"type": "log"});
-    let mut layers = curves(plot, log.clone(), log.clone());
-    let points: Vec<Value> = scatter.iter().map(datum).collect();
-    let x = json!({"field": "x", "type": "quantitative", "title": plot.x.text, "scale": log});
-    let y = json!({"field": "mean", "type": "quantitative", "title": plot.y.text, "scale": log});
-    let faint = json!({
-        "data": {"values": points},
-        "mark": {"type": "point", "filled": true, "size": 12, "opacity": 0.35},
-        "encoding": {"x": x, "y": y, "color": plot.colour(&plot.series_names(), &[])},
-    });
-    // Beside panels a layer cannot have data of its own.
-    if let Some(layers) = layers.as_array_mut().filter(|_| plot.panel_names().is_empty()) {
-        layers.insert(0, faint);
-    }
-    plot.specification(layers)
-}
-
-fn curves(plot: &Plot, x_scale: Value, y_scale: Value) -> Value {
+/// A line, error bars that begin at the field `from`, and points.
+fn curves(plot: &Plot, x_scale: &Value, y_scale: &Value, from: &str) -> Value {
     let x = json!({"field": "x", "type": "quantitative", "title": plot.x.text, "scale": x_scale});
     let colour = plot.colour(&plot.series_names(), &[]);
     let shape = plot.legend(&plot.series_names(), json!(plot.shapes()));
     let dash = plot.dash();
-    let mut y = plot.y_of("mean");
-    y["scale"] = y_scale;
+    let [mut y, mut bar] = [plot.y_of("mean"), error_bar(plot, json!({"x": x, "color": colour}))];
+    y["scale"] = y_scale.clone();
+    bar["y"] = with_field(&y, from);
     json!([
         {"mark": {"type": "line"}, "encoding": {"x": x, "y": y, "color": colour, "strokeDash": dash}},
-        {"mark": {"type": "rule", "strokeWidth": 1.5}, "encoding": error_bar(plot, json!({"x": x, "color": colour}))},
+        {"mark": {"type": "rule", "strokeWidth": 1.5}, "encoding": bar},
         {"mark": {"type": "point", "filled": true, "size": 60, "opacity": 1},
          "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "tooltip": tooltip(plot)}},
     ])
+}
+
+/// The same axis with another field.
+fn with_field(axis: &Value, field: &str) -> Value {
+    let mut made = axis.clone();
+    made["field"] = json!(field);
+    made
 }
 
 /// Single values over time: (seconds, series, value).
