@@ -37,6 +37,26 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
         ),
         Parameter::number("round_trips", "", 4.0, (0.1, 1000.0), "1/k in round trips."),
         Parameter::number("weight", "", 0.875, (0.0, 0.999), "Of the old bandwidth in the filter."),
+        Parameter::word(
+            "filter_start",
+            &["zero", "first_sample"],
+            "What the filter of the bandwidth begins with: zero, or the first sample.",
+        ),
+        Parameter::flag("gentle_start", false, "Begin with gentle probing (Eq. 6) instead of quick probing."),
+        Parameter::number(
+            "timeout",
+            "",
+            0.0,
+            (0.0, 1000.0),
+            "Round trips, and 1 s, without a report after which W shrinks; 0: when the transport's timer expires.",
+        ),
+        Parameter::number(
+            "rtt_min_age",
+            "",
+            0.0,
+            (0.0, 1e6),
+            "Round trips after which RTTmin is measured again; 0: it is the least ever seen.",
+        ),
         Parameter::number("rate_max", "bit/s", 1e7, (1e3, 1e12), "The rate is cut here."),
     ],
     only_with: &[],
@@ -49,12 +69,17 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             alpha: parameters.number("alpha"),
             round_trips: parameters.number("round_trips"),
             weight: parameters.number("weight"),
+            from_zero: parameters.word("filter_start") == "zero",
+            timeout: parameters.number("timeout"),
+            rtt_min_age: parameters.number("rtt_min_age"),
             rate_max: parameters.number("rate_max"),
             window: 1.0,
-            quick_until: f64::INFINITY,
+            quick_until: if parameters.flag("gentle_start") { 0.0 } else { f64::INFINITY },
             updated: Instant::ZERO,
             holds: false,
             rtt_min: None,
+            rtt_min_at: Instant::ZERO,
+            reported: Instant::ZERO,
             bandwidth: None,
             early: None,
             sample: None,
@@ -73,6 +98,12 @@ struct Arc {
     alpha: f64,
     round_trips: f64,
     weight: f64,
+    /// The filter begins at zero.
+    from_zero: bool,
+    /// Round trips without a report that are a timeout; zero: the transport's timer.
+    timeout: f64,
+    /// Round trips after which RTTmin is outdated; zero: never.
+    rtt_min_age: f64,
     rate_max: f64,
     /// W, in packets.
     window: f64,
@@ -83,6 +114,10 @@ struct Arc {
     /// A gap is open: W does not grow.
     holds: bool,
     rtt_min: Option<Duration>,
+    /// When it was measured.
+    rtt_min_at: Instant,
+    /// When the last report came, or its absence last counted as a timeout.
+    reported: Instant,
     /// B, in packets per second.
     bandwidth: Option<f64>,
     /// The same before the first sample is complete.
@@ -96,6 +131,8 @@ struct Arc {
 
 /// Beyond every link: keeps exponents finite.
 const WINDOW_MAX: f64 = 1e12;
+/// Added to the round trips of `timeout`, in seconds.
+const TIMEOUT_MARGIN_S: f64 = 1.0;
 /// Keeps the pulse within what a duration can hold.
 const STEPS_MAX: f64 = 1e6;
 
@@ -125,8 +162,24 @@ impl Arc {
         self.quick_until = if self.quick_again { self.window } else { 0.0 };
         self.window = (bandwidth * rtt.as_secs_f64() * (1.0 + self.round_trips)).max(1.0);
     }
-    /// One sample per RTTmin into a filter that begins at zero; until there is one, the mean since data
-    /// began to arrive stands for it.
+    /// Keeps the least round-trip time, or a later one when that is outdated.
+    fn see_rtt(&mut self, now: Instant, rtt: Duration) {
+        let is_outdated = |least: Duration| {
+            self.rtt_min_age > 0.0
+                && (now - self.rtt_min_at).as_secs_f64() > self.rtt_min_age * least.as_secs_f64()
+        };
+        if self.rtt_min.is_none_or(|least| rtt <= least || is_outdated(least)) {
+            self.rtt_min = Some(rtt);
+            self.rtt_min_at = now;
+        }
+    }
+    /// When missing reports count as a timeout.
+    fn times_out_at(&self) -> Option<Instant> {
+        let rtt = self.rtt_min.filter(|_| self.timeout > 0.0 && self.outstanding > 0.0)?;
+        let span = Duration::from_secs_f64(self.timeout * rtt.as_secs_f64() + TIMEOUT_MARGIN_S);
+        Some(self.reported.saturating_add(span))
+    }
+    /// One sample per RTTmin; until there is one, the mean since data began to arrive stands for it.
     fn measure(&mut self, ack: &Ack) {
         let Some(rtt_min) = self.rtt_min.filter(|_| ack.acked.0 > 0) else { return };
         let Some((since, before)) = self.sample else {
@@ -138,11 +191,13 @@ impl Arc {
             return;
         }
         let fresh = (ack.delivered.0 - before) as f64 / self.payload / span.as_secs_f64();
+        let start = if self.from_zero { 0.0 } else { fresh };
+        let filtered = self.weight * self.bandwidth.unwrap_or(start) + (1.0 - self.weight) * fresh;
         if span < rtt_min {
-            self.early = Some(fresh * (1.0 - self.weight));
+            self.early = Some(filtered);
             return;
         }
-        self.bandwidth = Some(self.weight * self.bandwidth.unwrap_or(0.0) + (1.0 - self.weight) * fresh);
+        self.bandwidth = Some(filtered);
         self.sample = Some((ack.now, ack.delivered.0));
     }
     fn packets_per_s(&self) -> f64 {
@@ -165,8 +220,9 @@ impl Arc {
 impl Controller for Arc {
     fn on_ack(&mut self, ack: &Ack) {
         self.grow(ack.now);
+        self.reported = ack.now;
         if let Some(rtt) = ack.rtt {
-            self.rtt_min = Some(self.rtt_min.map_or(rtt, |least| least.min(rtt)));
+            self.see_rtt(ack.now, rtt);
         }
         self.measure(ack);
         self.outstanding = ack.in_flight.0 as f64 / self.payload;
@@ -180,24 +236,35 @@ impl Controller for Arc {
     fn on_loss(&mut self, loss: &Loss) {
         self.grow(loss.now);
         self.outstanding = loss.in_flight.0 as f64 / self.payload;
-        if loss.cause == Cause::Timeout || !self.open_hole || loss.episode {
+        let shrinks = match loss.cause {
+            Cause::Timeout => self.timeout == 0.0,
+            _ => !self.open_hole || loss.episode,
+        };
+        if shrinks {
             self.shrink();
         }
         self.set_pulse(loss.now);
     }
     fn on_sent(&mut self, sent: &Sent) {
         self.grow(sent.now);
+        if self.outstanding == 0.0 {
+            self.reported = sent.now;
+        }
         self.outstanding = sent.in_flight.0 as f64 / self.payload;
         self.set_pulse(sent.now);
     }
     fn on_event(&mut self, now: Instant, event: &ControllerEvent) {
         if *event == ControllerEvent::Deadline {
             self.grow(now);
+            if self.times_out_at().is_some_and(|at| at <= now) {
+                self.shrink();
+                self.reported = now;
+            }
             self.set_pulse(now);
         }
     }
     fn deadline(&self) -> Option<Instant> {
-        self.pulse
+        [self.pulse, self.times_out_at()].into_iter().flatten().min()
     }
     fn window(&self) -> Bytes {
         Bytes::MAX

@@ -1,9 +1,9 @@
 //! The tests of the claims in `study.toml`.
 
-use super::plan::{ARC, LOSS, OURS, PAPER_TCPS, RTT, SIZE};
-use super::{contests, goodput, limit};
+use super::plan::{ARC, ARC_READINGS, LOSS, OURS, PAPER_TCPS, RTT, SIZE};
+use super::{OVERLAP, contests, friendliness, goodput, limit};
 use crate::shared::parts::found;
-use crate::shared::runs::{Runs, most};
+use crate::shared::runs::{Runs, least, most};
 use crate::shared::words::{Claim, claim};
 use lightlag_lab::report::Finding;
 use lightlag_lab::results::{Results, number};
@@ -18,18 +18,43 @@ const EQUAL: f64 = 0.95;
 const STARVES: f64 = 0.2;
 /// Half of the link, in kbit/s.
 const HALF: f64 = 500.0;
+/// Flows share for at least this part of the shortest; otherwise there is nothing to be fair about.
+const OVERLAPS: f64 = 0.5;
+/// Share of the greatest goodput that a file reaches it with.
+const REACHED: f64 = 0.8;
+/// Files of a few tens of MB, and of hundreds.
+const TENS_OF_MB: f64 = 1e8;
+/// Least share, of what a NewReno gets beside another, that it gets beside a friendly flow.
+const FRIENDLY_SHARE: f64 = 0.5;
 
 type Test = fn(&Results) -> Finding;
 
 pub const CLAIMS: &[Claim<Test>] = &[
-    claim("A1", full_up_to_10_s),
+    claim("A1", (|results| full_up_to_10_s(results, ARC)) as Test).or(&[
+        (ARC_READINGS[0], |results| full_up_to_10_s(results, ARC_READINGS[0])),
+        (ARC_READINGS[1], |results| full_up_to_10_s(results, ARC_READINGS[1])),
+        (ARC_READINGS[2], |results| full_up_to_10_s(results, ARC_READINGS[2])),
+        (ARC_READINGS[3], |results| full_up_to_10_s(results, ARC_READINGS[3])),
+    ]),
     claim("A2", tcps_at_10_s),
     claim("A3", knees),
-    claim("A4", at_2000_s),
-    claim("A5", orders_at_600_s),
+    claim("A4", (|results| at_2000_s(results, ARC)) as Test).or(&[
+        (ARC_READINGS[0], |results| at_2000_s(results, ARC_READINGS[0])),
+        (ARC_READINGS[1], |results| at_2000_s(results, ARC_READINGS[1])),
+        (ARC_READINGS[2], |results| at_2000_s(results, ARC_READINGS[2])),
+        (ARC_READINGS[3], |results| at_2000_s(results, ARC_READINGS[3])),
+    ]),
+    claim("A5", (|results| orders_at_600_s(results, ARC)) as Test).or(&[
+        (ARC_READINGS[0], |results| orders_at_600_s(results, ARC_READINGS[0])),
+        (ARC_READINGS[1], |results| orders_at_600_s(results, ARC_READINGS[1])),
+        (ARC_READINGS[2], |results| orders_at_600_s(results, ARC_READINGS[2])),
+        (ARC_READINGS[3], |results| orders_at_600_s(results, ARC_READINGS[3])),
+    ]),
     claim("A6", file_size),
     claim("A7", equal),
     claim("A8", lives_beside),
+    claim("A9", sooner_than_tcp_planet),
+    claim("A10", friendly),
 ];
 
 fn at(results: &Results, figure: &str, variant: &str, column: &str, x: f64) -> Option<f64> {
@@ -41,9 +66,9 @@ fn share(results: &Results, variant: &str, rtt: f64) -> Option<f64> {
     Some(at(results, "figure_3", variant, RTT, rtt)? / limit(rtt, 1e-3, 1e9))
 }
 
-fn full_up_to_10_s(results: &Results) -> Finding {
+fn full_up_to_10_s(results: &Results, arc: &str) -> Finding {
     let rtts = Runs::of(results, "figure_3").numbers(RTT).into_iter().filter(|rtt| *rtt <= 10.0);
-    let shares: Vec<(f64, f64)> = rtts.filter_map(|rtt| Some((rtt, share(results, ARC, rtt)?))).collect();
+    let shares: Vec<(f64, f64)> = rtts.filter_map(|rtt| Some((rtt, share(results, arc, rtt)?))).collect();
     let all: Vec<bool> = shares.iter().map(|share| share.1 >= FULL).collect();
     let told: Vec<String> =
         shares.iter().map(|(rtt, share)| format!("{rtt} s: {:.0} %", 100.0 * share)).collect();
@@ -74,8 +99,8 @@ fn knees(results: &Results) -> Finding {
     found(&all, format!("of the limit: {}", shown.join(", ")))
 }
 
-fn at_2000_s(results: &Results) -> Finding {
-    let arc = at(results, "figure_3", ARC, RTT, 2000.0);
+fn at_2000_s(results: &Results, arc: &str) -> Finding {
+    let arc = at(results, "figure_3", arc, RTT, 2000.0);
     let tcps = PAPER_TCPS.map(|tcp| (tcp, at(results, "figure_3", tcp, RTT, 2000.0)));
     let Some(kbit) = arc else { return Finding::untestable("2000 s was not run") };
     // "About": within a factor of three.
@@ -84,12 +109,12 @@ fn at_2000_s(results: &Results) -> Finding {
     found(&[about, nothing], format!("arc {} kbit/s; {}", number(kbit), told(&tcps)))
 }
 
-fn orders_at_600_s(results: &Results) -> Finding {
+fn orders_at_600_s(results: &Results, arc: &str) -> Finding {
     let (mut all, mut shown) = (Vec::new(), Vec::new());
     for loss in Runs::of(results, "figure_4").numbers(LOSS) {
         let of = |variant: &str| at(results, "figure_4", variant, LOSS, loss);
         let best = PAPER_TCPS.iter().filter_map(|tcp| of(tcp)).reduce(f64::max);
-        if let (Some(arc), Some(best)) = (of(ARC), best) {
+        if let (Some(arc), Some(best)) = (of(arc), best) {
             all.push(arc >= 10.0 * best);
             shown.push(format!("{:.0} times the best at p = {loss}", arc / best));
         }
@@ -97,30 +122,73 @@ fn orders_at_600_s(results: &Results) -> Finding {
     found(&all, shown.join(", "))
 }
 
+/// Sizes in bytes and goodputs in kbit/s of a curve of figure 5; none unless one file is larger than a few tens of MB,
+/// as otherwise the largest is the one that is asked about.
+fn sizes(results: &Results, variant: &str, rtt: f64) -> Option<Vec<(f64, f64)>> {
+    let one =
+        |size: f64| Some((size, goodput(results, "figure_5", variant, &[(RTT, rtt), (SIZE, size)])?.mean));
+    let all: Vec<_> = Runs::of(results, "figure_5").numbers(SIZE).into_iter().filter_map(one).collect();
+    all.iter().any(|(size, _)| *size > TENS_OF_MB).then_some(all)
+}
+
+/// Why figure 5 says nothing.
+const NO_LARGE_FILE: &str = "no file of more than 100 MB was run";
+
 fn file_size(results: &Results) -> Finding {
-    let of = |rtt: f64, size: f64| {
-        goodput(results, "figure_5", ARC, &[(RTT, rtt), (SIZE, size)]).map(|value| value.mean)
-    };
-    let sizes = Runs::of(results, "figure_5").numbers(SIZE);
-    let curve: Vec<f64> = sizes.iter().filter_map(|&size| of(200.0, size)).collect();
-    let Some(largest) = most(&curve) else { return Finding::untestable("200 s was not run") };
-    let small: Vec<f64> =
-        sizes.iter().filter(|size| **size <= 1e7).filter_map(|&size| of(200.0, size)).collect();
+    let Some(curve) = sizes(results, ARC, 200.0) else { return Finding::untestable(NO_LARGE_FILE) };
+    let small: Vec<f64> = curve.iter().filter(|(size, _)| *size <= 1e7).map(|(_, kbit)| *kbit).collect();
     let grows = small.windows(2).all(|two| two[1] > two[0]);
-    // Few tens of MB: at 100 MB most of the largest is reached.
-    let reached = of(200.0, 1e8).is_some_and(|kbit| kbit >= 0.8 * largest);
-    let falls = [2.0, 20.0, 200.0].map(|rtt| of(rtt, 1e7)).windows(2).all(|two| two[0] > two[1]);
-    let shown: Vec<String> = curve.iter().map(|kbit| number(*kbit)).collect();
+    let reached = reached_at(&curve).is_some_and(|size| size <= TENS_OF_MB);
+    let of = |rtt: f64| Some(goodput(results, "figure_5", ARC, &[(RTT, rtt), (SIZE, 1e7)])?.mean);
+    let falls = [2.0, 20.0, 200.0].map(of).windows(2).all(|two| two[0] > two[1]);
+    let shown: Vec<String> = curve.iter().map(|(_, kbit)| number(*kbit)).collect();
     found(&[grows, reached, falls], format!("at 200 s, by size: {} kbit/s", shown.join(", ")))
+}
+
+/// The smallest file with which most of the greatest goodput of a curve is reached.
+fn reached_at(curve: &[(f64, f64)]) -> Option<f64> {
+    let most = most(&curve.iter().map(|(_, kbit)| *kbit).collect::<Vec<_>>())?;
+    curve.iter().find(|(_, kbit)| *kbit >= REACHED * most).map(|(size, _)| *size)
+}
+
+fn sooner_than_tcp_planet(results: &Results) -> Finding {
+    let of = |variant| sizes(results, variant, 200.0).and_then(|curve| reached_at(&curve));
+    let (Some(arc), Some(planet)) = (of(ARC), of("tcp_planet")) else {
+        return Finding::untestable(NO_LARGE_FILE);
+    };
+    let told = format!(
+        "{:.0} % of the greatest goodput at 200 s are reached with {} MB by ARC and with {} MB by TCP-Planet",
+        100.0 * REACHED,
+        number(arc / 1e6),
+        number(planet / 1e6)
+    );
+    found(&[arc <= TENS_OF_MB, planet > TENS_OF_MB], told)
 }
 
 fn equal(results: &Results) -> Finding {
     let runs = Runs::of(results, "sharing");
-    let indices: Vec<f64> = OURS.iter().flat_map(|variant| runs.at(variant, &[]).each("jain")).collect();
-    let least = indices.iter().copied().fold(f64::INFINITY, f64::min);
-    let equal: Vec<bool> = indices.iter().map(|jain| *jain >= EQUAL).collect();
+    let of = |variant: &&str| {
+        let runs = runs.at(variant, &[]);
+        runs.each("jain").into_iter().zip(runs.each(OVERLAP)).collect::<Vec<_>>()
+    };
+    let all: Vec<(f64, f64)> = OURS.iter().flat_map(of).collect();
+    let shared: Vec<(f64, f64)> = all.iter().copied().filter(|(_, overlap)| *overlap >= OVERLAPS).collect();
+    let overlaps: Vec<f64> = shared.iter().map(|(_, overlap)| *overlap).collect();
+    let (Some(worst), Some(overlap)) =
+        (least(&shared.iter().map(|(jain, _)| *jain).collect::<Vec<_>>()), least(&overlaps))
+    else {
+        return Finding::untestable("no flows overlapped");
+    };
+    let equal: Vec<bool> = shared.iter().map(|(jain, _)| *jain >= EQUAL).collect();
     let below = equal.iter().filter(|equal| !**equal).count();
-    found(&equal, format!("least index {least:.3}; {below} of {} runs below {EQUAL}", indices.len()))
+    let told = format!(
+        "least index {worst:.3}; {below} of {} runs below {EQUAL}; all flows sent together for at least {:.0} % of the shortest; \
+         {} runs without such an overlap are not counted",
+        shared.len(),
+        100.0 * overlap,
+        all.len() - shared.len()
+    );
+    found(&equal, told)
 }
 
 fn lives_beside(results: &Results) -> Finding {
@@ -132,4 +200,14 @@ fn lives_beside(results: &Results) -> Finding {
         shown.push(format!("{rtt} s, p = {loss}: {ours} and {cubic} ({alone} alone)"));
     }
     found(&all, format!("kbit/s of contact_rate and CUBIC: {}", shown.join("; ")))
+}
+
+fn friendly(results: &Results) -> Finding {
+    let (mut all, mut shown) = (Vec::new(), Vec::new());
+    for (rtt, loss, [arc, new_reno, fair]) in friendliness(results) {
+        all.push(new_reno >= FRIENDLY_SHARE * fair);
+        let told = [arc, new_reno, fair].map(|kbit| number(kbit.round()));
+        shown.push(format!("{rtt} s, p = {loss}: {}, {} ({})", told[0], told[1], told[2]));
+    }
+    found(&all, format!("kbit/s of ARC, NewReno (beside another NewReno): {}", shown.join("; ")))
 }
