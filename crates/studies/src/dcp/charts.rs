@@ -199,7 +199,7 @@ fn targets(results: &Results) -> [Figure; 2] {
             }
         }
         let plot = plot("of each link", ("TARGET", "ms"), y, marks);
-        figure((id, title, INTERVALS), figure::lines(&plot))
+        figure((id, title, INTERVALS), figure::log_lines(&plot, &[]))
     };
     [
         of(("target_goodput", "Goodput of DCP over its target"), GOODPUT[0], MBIT_PER_S),

@@ -47,6 +47,10 @@ const RANDOM_STARTS: (f64, f64) = (5.0, 30.0);
 /// The paper gives none for its experiment with a store. With that of two flows the target is well below a full
 /// queue, so that what is seen is what becomes of base delays.
 pub const QUEUE_OF_CACHING: &str = "120 packets";
+/// Targets in milliseconds: from next to none, which the paper expects to leave the link unused, to LEDBAT's most, which
+/// is beyond the queue.
+const TARGETS: [f64; 9] = [0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0];
+const TARGETS_QUICK: [f64; 4] = [0.1, 5.0, 50.0, 100.0];
 /// How long DCP stays at its target before it overflows the queue: longer than the paper looked.
 const LONG: &str = "300 s";
 /// One-way delay from the store to a producer that is five times as far from the consumer.
@@ -119,7 +123,7 @@ fn alone(list: &mut Vec<Point>) -> Made {
 
 /// What the target costs and gives.
 fn targets(size: &Size, list: &mut Vec<Point>) -> Made {
-    let targets: &[f64] = if size.quick { &[5.0, 50.0] } else { &[2.0, 5.0, 10.0, 25.0, 50.0] };
+    let targets: &[f64] = if size.quick { &TARGETS_QUICK } else { &TARGETS };
     for &target in targets {
         for jitter in [0.0, 2.0] {
             let given = [
