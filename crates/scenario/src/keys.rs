@@ -116,7 +116,7 @@ const RATE: Kind = quantity("1 Mbit/s", |text| parse::bit_rate_or_none(text).map
 const FREE: Kind = Text;
 const SHARE: Kind = Real(0.0, 1.0);
 const COUNT_MAX: i64 = crate::NODES_MAX as i64;
-const SWITCHES: &[&str] = &["policy", "oracle", "oracle_plain", "datagrams"];
+const SWITCHES: &[&str] = &["policy", "oracle", "oracle_plain", "datagrams", "plain"];
 const FAULTS: &[&str] = &["none", "pauses", "inconsistent_loss", "small_sequence_window", "all"];
 
 keys! {

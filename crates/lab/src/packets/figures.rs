@@ -20,6 +20,7 @@ metrics! {
         timeouts: "Expiries of retransmission timers.", |run| flows(run, |flow| flow.timeouts).into();
         loss_episodes: "Times that a controller responded to a loss.",
             |run| flows(run, |flow| flow.episodes).into();
+        packets_missing: "Packets of plain UDP that did not arrive.", |run| flows(run, |flow| flow.missing).into();
         packets_lost: "Packets lost on links.", |run| links(run, |link| link.lost).into();
         packets_dropped: "Packets dropped by queues.", |run| links(run, |link| link.dropped).into();
         queue_packets_max: "Most packets that waited at one link.",
@@ -38,6 +39,7 @@ metrics! {
         packets_repaired: "Packets sent to repair a loss.", |flow| flow.repairs.into();
         timeouts: "Expiries of its retransmission timer.", |flow| flow.timeouts.into();
         loss_episodes: "Times that its controller responded to a loss.", |flow| flow.episodes.into();
+        packets_missing: "Packets of plain UDP that did not arrive.", |flow| flow.missing.into();
     }
 }
 

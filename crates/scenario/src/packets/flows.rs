@@ -116,7 +116,7 @@ fn flow(section: &Section, links: &[LinkPlan], known: &Known) -> Result<FlowSpec
             Kind::Udpdtn => Transport::Udpdtn { config: udpdtn_config(section, packet)?, controller },
             Kind::Ltp => ltp_transport(section, packet, round_trip, controller)?,
             Kind::Adaptive => Transport::Adaptive {
-                config: adaptive_config(section, &chosen, packet, round_trip)?,
+                config: adaptive_config(section, &chosen, packet, (round_trip, planned_rate.is_some()))?,
                 controllers: Controllers {
                     stream: controller,
                     datagrams: datagram_controller(section, known)?,
@@ -274,26 +274,32 @@ fn adaptive_config(
     section: &Section,
     chosen: &Chosen,
     packet: Bytes,
-    round_trip: Duration,
+    (round_trip, planned): (Duration, bool),
 ) -> Result<adaptive::Config> {
     #[derive(Clone, Copy, PartialEq)]
     enum Switch {
         Policy,
         Oracle,
-        Plain,
+        OraclePlain,
         Datagrams,
+        Plain,
     }
     let words = [
         ("policy", Switch::Policy),
         ("oracle", Switch::Oracle),
-        ("oracle_plain", Switch::Plain),
+        ("oracle_plain", Switch::OraclePlain),
         ("datagrams", Switch::Datagrams),
+        ("plain", Switch::Plain),
     ];
     if packet < DATAGRAM_LEAST {
         let what = "heads of datagrams and frames take up to 800 B of a packet";
         return section.refuse("packet_size", what, "give packets room for data");
     }
     let switch = section.word("switch", &words)?.unwrap_or(Switch::Policy);
+    if switch == Switch::Plain && !planned {
+        let what = "plain UDP from the start needs a rate";
+        return section.refuse("switch", what, "set planned_rate");
+    }
     let delay = section.quantity("switch_delay", positive_time)?.unwrap_or(ORACLE_DELAY);
     Ok(adaptive::Config {
         tcp: tcp_config(section, chosen, packet, round_trip)?,
@@ -301,10 +307,10 @@ fn adaptive_config(
         window: ADAPTIVE_WINDOW,
         decides: match switch {
             Switch::Policy => Decides::Policy(PolicyConfig { long: delay * 2, ..PolicyConfig::default() }),
-            Switch::Oracle | Switch::Plain => Decides::Oracle(delay),
-            Switch::Datagrams => Decides::Datagrams,
+            Switch::Oracle | Switch::OraclePlain => Decides::Oracle(delay),
+            Switch::Datagrams | Switch::Plain => Decides::Datagrams,
         },
-        plain: switch == Switch::Plain,
+        plain: matches!(switch, Switch::OraclePlain | Switch::Plain),
     })
 }
 

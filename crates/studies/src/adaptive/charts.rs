@@ -1,7 +1,7 @@
 //! Figures 7a to 7d, and the shares on the curves that were drawn.
 
 use super::curves::Curve;
-use super::plan::{DAEMONS, KERNEL_2008, PLAIN, POLICY, SCENARIOS, TCP_2008};
+use super::plan::{DAEMONS, KERNEL_2008, PLAIN, POLICY, SCENARIOS, TCP_2008, UDP};
 use super::{EVERY_S, on_curves};
 use crate::shared::charts::{alone, figure, mark, plot};
 use crate::shared::over_time::Series;
@@ -16,7 +16,7 @@ const FIGURES: [[&str; 2]; 2] = [["7a", "7b"], ["7c", "7d"]];
 pub fn all(results: &Results, runs: &[&Series]) -> Vec<Figure> {
     let scenario = |which: usize| {
         let alone = over_time(runs, which, FIGURES[which][0], &[TCP_2008, KERNEL_2008], "TCP alone");
-        [alone, over_time(runs, which, FIGURES[which][1], &[PLAIN, POLICY, DAEMONS], "swapping")]
+        [alone, over_time(runs, which, FIGURES[which][1], &[PLAIN, UDP, POLICY, DAEMONS], "swapping")]
     };
     (0..SCENARIOS.len()).flat_map(scenario).chain([shares(results)]).collect()
 }

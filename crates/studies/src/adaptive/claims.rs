@@ -1,31 +1,117 @@
 //! The tests of the claims in `study.toml`.
 
-use super::plan::{DAEMONS, KERNEL, ORACLE, PLAIN, POLICY, SCENARIOS, TCP, TCP_2008};
-use super::{limit, mean, on_curves, packets};
+use super::curves::{Curve, RUN_S};
+use super::plan::{DAEMONS, KERNEL, KERNEL_2008, ORACLE, PLAIN, POLICY, SCENARIOS, TCP, TCP_2008, UDP};
+use super::{limit, lost, mean, on_curves, packets};
+use crate::shared::over_time::Series;
 use crate::shared::parts::{NOT_RUN, found};
 use crate::shared::runs::least;
 use crate::shared::words::{Claim, claim};
 use lightlag_lab::report::Finding;
 use lightlag_lab::results::Results;
+use lightlag_lab::statistics::{self, ratio};
 
 /// Packets that we want delivered in each scenario.
 const WANTED: [f64; 2] = [83_000.0, 97_000.0];
 /// Of what the oracle delivers.
 const SHARE: f64 = 0.95;
 
-type Test = fn(&Results) -> Finding;
+/// Packets a second of TCP without delay, and with the longest, as the paper has them.
+const FAST: f64 = 90.0;
+const SLOW: [f64; 2] = [10.0, 30.0];
+/// "Around" is within this share.
+const AROUND: f64 = 0.1;
+/// Results are "largely similar" within this share.
+const SIMILAR: f64 = 0.05;
+/// Above this delay the paper swaps: the network is delayed. In seconds.
+const DELAYED_S: f64 = 0.25;
+
+/// What claims are tested on.
+pub struct Data<'a> {
+    pub results: &'a Results,
+    /// The first seed of each variant.
+    pub over_time: &'a [&'a Series],
+}
+
+type Test = fn(&Data<'_>) -> Finding;
 
 pub const CLAIMS: &[Claim<Test>] = &[
-    claim("P1", |results| gains(results, 0, 0.8)),
-    claim("P2", |results| gains(results, 1, 0.9)),
-    claim("P3", |results| tcp(results, 0, 47_000.0)),
-    claim("P4", |results| tcp(results, 1, 31_766.0)),
-    claim("O1", |results| delivers(results, 0)),
-    claim("O2", |results| delivers(results, 1)),
-    claim("O3", beside_oracle),
-    claim("O4", every_curve),
-    claim("O5", by_daemons),
+    claim("P1", |data| gains(data.results, 0, 0.8)),
+    claim("P2", |data| gains(data.results, 1, 0.9)),
+    claim("P3", |data| tcp(data.results, 0, 47_000.0)),
+    claim("P4", |data| tcp(data.results, 1, 31_766.0)),
+    claim("P5", (|data| falls(data, TCP_2008)) as Test).or(&[
+        ("TCP as of today", |data| falls(data, TCP)),
+        ("a kernel, 2008", |data| falls(data, KERNEL_2008)),
+    ]),
+    claim("P6", |data| udp_alone(data.results)),
+    claim("P7", lost_while_delayed),
+    claim("O1", |data| delivers(data.results, 0)),
+    claim("O2", |data| delivers(data.results, 1)),
+    claim("O3", |data| beside_oracle(data.results)),
+    claim("O4", |data| every_curve(data.results)),
+    claim("O5", |data| by_daemons(data.results)),
 ];
+
+/// Of TCP in the first scenario: packets a second without delay, and on its plateaus.
+fn falls(data: &Data<'_>, variant: &str) -> Finding {
+    let (figure, curve) = (SCENARIOS[0].0, Curve::short());
+    let most = curve.points.iter().map(|point| point.1).fold(0.0, f64::max);
+    let Some(seen) = data.over_time.iter().find(|seen| seen.figure == figure && seen.variant == variant)
+    else {
+        return Finding::untestable(NOT_RUN);
+    };
+    // Its first seconds are slow start.
+    let at_delay = |delay: f64| {
+        let here = seen.throughput.iter().filter(|point| point.0 > 20.0 && curve.delay(point.0) == delay);
+        statistics::mean(&here.map(|point| point.1).collect::<Vec<_>>())
+    };
+    let (Some(fast), Some(slow)) = (at_delay(0.0), at_delay(most)) else {
+        return Finding::untestable(NOT_RUN);
+    };
+    let told = format!(
+        "{fast:.0} without delay and {slow:.1} at {most} s; the link carries {}, as 85,000 packets in twenty minutes ask",
+        curve.rate
+    );
+    found(&[(fast / FAST - 1.0).abs() <= AROUND, (SLOW[0]..=SLOW[1]).contains(&slow)], told)
+}
+
+/// In the first scenario UDP alone beside swapping to it.
+fn udp_alone(results: &Results) -> Finding {
+    let figure = SCENARIOS[0].0;
+    let of = |variant| Some((mean(results, figure, variant)?.mean, lost(results, figure, variant)?.mean));
+    let (Some((alone, lost_alone)), Some((swapped, lost_swapped))) = (of(UDP), of(PLAIN)) else {
+        return Finding::untestable(NOT_RUN);
+    };
+    let told = format!(
+        "{alone:.0} packets and {lost_alone:.0} lost alone, {swapped:.0} and {lost_swapped:.0} lost where swapped"
+    );
+    found(&[(alone / swapped - 1.0).abs() <= SIMILAR], told)
+}
+
+/// In the second scenario: TCP repairs what it loses, so that only packets are lost that leave as datagrams.
+fn lost_while_delayed(data: &Data<'_>) -> Finding {
+    let (figure, curve) = (SCENARIOS[1].0, Curve::long());
+    let seen = data.over_time.iter().find(|seen| seen.figure == figure && seen.variant == PLAIN);
+    let (Some(seen), Some(lost)) = (seen, lost(data.results, figure, PLAIN)) else {
+        return Finding::untestable(NOT_RUN);
+    };
+    let ends = seen.changes.iter().skip(1).map(|change| change.0).chain([RUN_S]);
+    let spans = seen.changes.iter().zip(ends).filter(|(change, _)| change.1 == "datagrams");
+    let spans: Vec<(f64, f64)> = spans.map(|(change, end)| (change.0, end)).collect();
+    // A change is decided on ten times a second.
+    let delayed = |(from, to): &(f64, f64)| curve.delay(*from).min(curve.delay(to - 0.1)) > 0.9 * DELAYED_S;
+    let shown: Vec<String> = spans.iter().map(|(from, to)| format!("{from:.1} to {to:.1} s")).collect();
+    let told = format!(
+        "{:.0} packets lost ({:.2} %); datagrams from {}, while the delay is above {:.0} ms",
+        lost.mean,
+        100.0
+            * ratio(lost.mean, lost.mean + mean(data.results, figure, PLAIN).map_or(0.0, |value| value.mean)),
+        shown.join(", "),
+        1e3 * DELAYED_S
+    );
+    found(&[lost.mean > 0.0, !spans.is_empty() && spans.iter().all(delayed)], told)
+}
 
 fn gains(results: &Results, which: usize, least: f64) -> Finding {
     let figure = SCENARIOS[which].0;

@@ -40,7 +40,8 @@ pub const STUDY: Study = Study {
     evaluate: |evidence: &Evidence<'_>| {
         let (results, simulated) = (evidence.results, over_time()?);
         let all: Vec<&Series> = evidence.over_time.iter().chain(&simulated).collect();
-        let claims = WORDS.verdicts(claims::CLAIMS, |test| test(results));
+        let data = claims::Data { results, over_time: &all };
+        let claims = WORDS.verdicts(claims::CLAIMS, |test| test(&data));
         let (figures, tables) = (charts::all(results, &all), tables::all(results, &all));
         Ok(Said { claims, figures, tables, ..Said::default() })
     },
@@ -88,6 +89,11 @@ fn packets(results: &Results, figure: &str, variant: &str) -> Vec<f64> {
     let payload = if [TCP, TCP_2008].contains(&variant) { SEGMENT } else { PAYLOAD };
     let bytes = Runs::of(results, figure).at(variant, &[]).each("delivered_bytes");
     bytes.into_iter().map(|bytes| bytes / payload).collect()
+}
+
+/// Packets whose data never arrived: gaps in the numbers of plain UDP. The receiver of a stream compares every byte.
+fn lost(results: &Results, figure: &str, variant: &str) -> Option<Estimate> {
+    estimate(&Runs::of(results, figure).at(variant, &[]).each("packets_missing"))
 }
 
 /// Their mean and interval.

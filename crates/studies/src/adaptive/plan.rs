@@ -20,11 +20,13 @@ pub const TCP_2008: &str = "TCP only, 2008";
 pub const TCP: &str = "TCP only";
 /// TCP, and plain UDP where the oracle says so.
 pub const PLAIN: &str = "swapping to UDP";
+/// UDP alone, at the rate of the link.
+pub const UDP: &str = "UDP only";
 /// Connections that stay, moved by the oracle, and by the policy.
 pub const ORACLE: &str = "ours, oracle";
 pub const POLICY: &str = "ours, policy";
 /// All of the world.
-pub const VARIANTS: [&str; 5] = [TCP_2008, TCP, PLAIN, ORACLE, POLICY];
+pub const VARIANTS: [&str; 6] = [TCP_2008, TCP, UDP, PLAIN, ORACLE, POLICY];
 
 /// Between two kernels: TCP as it was in 2008, and as it is; and two `lightlagd`.
 pub const KERNEL_2008: &str = "a kernel, 2008";
@@ -42,6 +44,11 @@ pub fn sets(variant: &str) -> Vec<(&'static str, &'static str)> {
             ("flows.file.receive_window", "131070 B"),
             ("duplicates", "3"),
         ],
+        UDP => {
+            let mut sets = adaptive("plain");
+            sets.push(("flows.file.planned_rate", "plan"));
+            sets
+        }
         PLAIN => adaptive("oracle_plain"),
         ORACLE => adaptive("oracle"),
         POLICY => adaptive("policy"),

@@ -102,6 +102,8 @@ fn row(names: (&str, &str), seed: u64, seen: &Seen) -> Row {
         [(FIGURE, names.0), (VARIANT, names.1)].map(|(name, value)| (name.to_owned(), value.to_owned()));
     let metrics = [
         ("delivered_bytes", seen.delivered.last().copied().unwrap_or_default() as f64),
+        // Every byte was compared: what is missing after a wrong one is unknown.
+        ("packets_missing", if seen.wrong_at.is_none() { 0.0 } else { f64::NAN }),
         ("packets_dropped", seen.counts.dropped as f64),
         ("packets_lost", seen.counts.lost as f64),
         ("timing_error_p99_us", seen.late_us),

@@ -1,21 +1,22 @@
 //! What was delivered, and when connections moved.
 
 use super::plan::{
-    DAEMONS, KERNEL, KERNEL_2008, ORACLE, PLAIN, POLICY, REAL, SCENARIOS, TCP, TCP_2008, VARIANTS,
+    DAEMONS, KERNEL, KERNEL_2008, ORACLE, PLAIN, POLICY, REAL, SCENARIOS, TCP, TCP_2008, UDP, VARIANTS,
 };
 use super::{limit, mean, on_curves};
 use crate::shared::charts::{NONE, cell, row, table};
 use crate::shared::over_time::Series;
 use crate::shared::runs::Runs;
 use lightlag_lab::report::Table;
-use lightlag_lab::results::Results;
-use lightlag_lab::statistics;
+use lightlag_lab::results::{Results, number};
+use lightlag_lab::statistics::{self, ratio};
 
 /// What the paper has, and what a real kernel has on the same curves.
 fn beside(which: usize, variant: &str) -> [&'static str; 2] {
     match (which, variant) {
         (0, TCP_2008 | KERNEL_2008) => ["47,000", "47,929 and 48,104"],
         (0, TCP | KERNEL) => [NONE, "65,136"],
+        (0, UDP) => ["about as swapping", NONE],
         (0, PLAIN) => ["85,000, 950 lost", "84,052 of 85,513"],
         (1, TCP_2008 | KERNEL_2008) => ["31,766", "27,176"],
         (1, TCP | KERNEL) => [NONE, "38,915"],
@@ -43,14 +44,19 @@ fn scenario(results: &Results, which: usize) -> Table {
         let share = value.map_or(NONE.to_owned(), |value| format!("{:.1} %", 100.0 * value.mean / limit));
         let repeated = Runs::of(results, figure).at(variant, &[]).each("packets_repaired");
         let repeated = statistics::mean(&repeated).map_or(NONE.to_owned(), |mean| format!("{mean:.0}"));
-        let lost = if *variant == PLAIN { "yes" } else { "0" };
-        let own = [cell(value), share, lost.to_owned(), repeated];
+        let lost = super::lost(results, figure, variant);
+        let lost = lost.map_or(NONE.to_owned(), |lost| {
+            let sent = lost.mean + value.map_or(0.0, |value| value.mean);
+            format!("{} ({:.2} %)", number(lost.mean.round()), 100.0 * ratio(lost.mean, sent))
+        });
+        let own = [cell(value), share, lost, repeated];
         row([variant], own.into_iter().chain(beside(which, variant).map(str::to_owned)))
     };
     let title = format!("Scenario {}: packets delivered in twenty minutes", which + 1);
     let caption = format!(
-        "Means and 95 % intervals; in order but for UDP. The limit is {limit:.0} packets. The last column was measured \
-         by others on the same curves, through an emulator of their own."
+        "Means and 95 % intervals; in order but for UDP. The limit is {limit:.0} packets. Lost are packets whose \
+         data never arrived, by the numbers of those of UDP; streams are compared byte by byte. The last column was \
+         measured by others on the same curves, through an emulator of their own."
     );
     let head =
         ["", "packets delivered", "of the limit", "lost", "repeated", "the paper", "a kernel, real time"];

@@ -195,6 +195,10 @@ impl Endpoint {
             Self::TcpReceiver(receiver) => Some(Bytes(receiver.delivered())),
         }
     }
+    /// Packets that a receiver misses and that are not repaired: those of plain UDP.
+    pub fn missing(&self) -> Option<u64> {
+        if let Self::AdaptiveFar(far) = self { Some(far.missing()) } else { None }
+    }
     /// Whether a receiver has everything.
     pub fn is_complete(&self) -> bool {
         match self {

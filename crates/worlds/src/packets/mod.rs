@@ -124,6 +124,8 @@ pub struct FlowOutcome {
     pub timeouts: u64,
     /// Losses that made its controller go back.
     pub episodes: u64,
+    /// Packets of plain UDP that did not arrive.
+    pub missing: u64,
 }
 
 /// Results of a run.

@@ -270,6 +270,7 @@ impl<'a, O: Observer> World<'a, O> {
                 repairs: counts.repairs,
                 timeouts: counts.timeouts,
                 episodes: counts.episodes,
+                missing: self.ends[2 * index + 1].missing().unwrap_or_default(),
             }
         };
         Outcome {

@@ -21,12 +21,27 @@ pub struct Far {
     id: Option<ConnectionId>,
     read: u64,
     is_whole: bool,
-    /// Bytes that came outside the connection.
-    plain: u64,
+    /// Packets outside the connection.
+    plain: Plain,
     take_at: Option<Instant>,
     has_ended: bool,
     over: bool,
     now: Instant,
+}
+
+/// Packets that came outside the connection. No link copies them.
+#[derive(Default)]
+struct Plain {
+    came: u64,
+    /// The highest number among them; the first has 1.
+    last: u64,
+}
+
+impl Plain {
+    fn count(&mut self, number: u64) {
+        self.came += 1;
+        self.last = self.last.max(number);
+    }
 }
 
 impl Far {
@@ -42,7 +57,7 @@ impl Far {
             id: None,
             read: 0,
             is_whole: true,
-            plain: 0,
+            plain: Plain::default(),
             take_at: None,
             has_ended: false,
             over: false,
@@ -52,7 +67,7 @@ impl Far {
     /// Something came.
     pub fn handle(&mut self, now: Instant, parcel: Parcel) {
         match parcel {
-            Parcel::Plain(..) => self.plain += PLAIN_PAYLOAD,
+            Parcel::Plain(number, _) => self.plain.count(number),
             Parcel::Datagram(serial, bytes) => {
                 // What cannot be read was not sent by ours.
                 let _ = self.datagrams.handle(now, (serial, &bytes), &mut self.session);
@@ -134,7 +149,11 @@ impl Far {
     }
     /// Bytes that the application has in order, and those that came outside the connection.
     pub fn delivered(&self) -> u64 {
-        self.read + self.plain
+        self.read + self.plain.came * PLAIN_PAYLOAD
+    }
+    /// Packets outside the connection that are missing: gaps in their numbers.
+    pub fn missing(&self) -> u64 {
+        self.plain.last - self.plain.came
     }
     /// Whether everything is here.
     pub fn is_complete(&self) -> bool {

@@ -52,7 +52,7 @@ pub enum Decides {
     Policy(PolicyConfig),
     /// By the true delay of the path, as by the paper's context aggregator: datagrams above this delay.
     Oracle(Duration),
-    /// Datagrams from the first to the last.
+    /// Datagrams from the first to the last; plain ones at the planned rate.
     Datagrams,
 }
 

@@ -292,7 +292,8 @@ impl Near {
         Some(Parcel::Datagram(serial, out.into()))
     }
     fn poll_plain(&mut self, now: Instant) -> Option<Parcel> {
-        let rate = self.on_link(self.best.filter(|best| best.rate > 0.0)?.rate);
+        let found = self.best.filter(|best| best.rate > 0.0).map(|best| self.on_link(best.rate));
+        let rate = found.or(self.make.flow.planned_rate)?;
         let packet = self.make.config.packet;
         let size = packet.saturating_sub(UDP_HEADER);
         let plain = self.plain.as_mut().filter(|plain| self.kind == Kind::Datagrams && plain.next <= now)?;
