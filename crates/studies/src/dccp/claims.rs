@@ -2,7 +2,9 @@
 
 use super::here::Here;
 use super::plan::{RATE, RATES};
-use super::variants::{CCID2, CCID3, INCONSISTENT, PAIRS, PAUSES, SMALL, STUCK, TCP_SACK, Variant};
+use super::variants::{
+    CCID2, CCID3, INCONSISTENT, LINUX, LTP_PACED, LTP_UNPACED, PAIRS, PAUSES, SMALL, STUCK, TCP_SACK, Variant,
+};
 use crate::shared::parts::{NOT_RUN, found};
 use crate::shared::runs::Runs;
 use crate::shared::words::{Claim, claim};
@@ -14,6 +16,10 @@ use lightlag_lab::statistics::mean;
 const ALIKE: f64 = 3.0;
 /// Connections on one link differ by less than this percentage of their mean.
 const SPREAD: f64 = 2.0;
+/// A protocol whose goodput falls below this share of what it has at the link's rate collapses.
+const COLLAPSES: f64 = 0.1;
+/// Connections vary hugely from this coefficient of variation on, in percent.
+const HUGE: f64 = 20.0;
 /// The least margin of the timer beyond a round trip (RFC 6298, section 2, with the 200 ms of Linux), in seconds.
 const TIMER_MARGIN_S: f64 = 0.2;
 /// DCCP with a window, for which TCP has the same.
@@ -48,6 +54,9 @@ pub const CLAIMS: &[Claim<Test>] = &[
     claim("D6", waiting),
     claim("D7", |results| inconsistent(Here::satellite(results, 0.0))),
     claim("D8", |results| small(Here::satellite(results, 0.0))),
+    claim("D13", collapses),
+    claim("D14", (|results| huge_variations(Here::satellite(results, 0.0))) as Test)
+        .or(&[(SMALL_WINDOWS, |results| huge_variations(Here::narrow(results)))]),
     claim("D9", throughput_on_sockets),
     claim("D10", |results| spread(Here::sockets(results))),
     claim("D11", |results| pauses(Here::sockets(results))),
@@ -213,4 +222,32 @@ fn small(here: Here<'_>) -> Finding {
         "{faulty} pauses ended by timers in {count} connections, {ours} without the fault; their goodputs vary by {variation:.2} %"
     );
     found(&[faulty > 0.0 && ours == 0.0], told)
+}
+
+/// LTP over UDP, at the rate of the link and far beyond it.
+fn collapses(results: &Results) -> Finding {
+    let here = Here::collapse(results);
+    let (Some(paced), Some(unpaced)) = (here.goodput(LTP_PACED), here.goodput(LTP_UNPACED)) else {
+        return Finding::untestable(NOT_RUN);
+    };
+    let beside = |variant| mean(&here.each(variant, "delivered_beside")).unwrap_or(f64::NAN) / 1e3;
+    let told = format!(
+        "{unpaced:.3} Mbit/s of LTP over UDP sent at 100 Mbit/s, {paced:.2} at the 1.5 Mbit/s of the link; the traffic beside \
+         delivers {:.0} kB and {:.0} kB",
+        beside(LTP_UNPACED),
+        beside(LTP_PACED)
+    );
+    found(&[unpaced < COLLAPSES * paced], told)
+}
+
+/// DCCP as Linux had it, with all faults at once.
+fn huge_variations(here: Here<'_>) -> Finding {
+    let (Some(goodput), Some(variation)) = (here.goodput(LINUX), here.variation(LINUX)) else {
+        return Finding::untestable(NOT_RUN);
+    };
+    let told = format!(
+        "{goodput:.2} Mbit/s and a coefficient of variation of {variation:.1} % over {} connections with all four faults",
+        here.goodputs(LINUX).len()
+    );
+    found(&[variation >= HUGE], told)
 }

@@ -1,6 +1,6 @@
 //! The connections on one link, and their numbers in the units of the report.
 
-use super::plan::{LOSS, NARROW, RATE, RATES, SILENCE, SOCKETS, SPREAD};
+use super::plan::{COLLAPSE, LOSS, NARROW, RATE, RATES, SILENCE, SOCKETS, SPREAD};
 use super::variants::Variant;
 use crate::shared::runs::Runs;
 use lightlag_lab::results::Results;
@@ -30,6 +30,10 @@ impl<'a> Here<'a> {
     /// On the poster's link, silent once.
     pub fn silence(results: &'a Results) -> Self {
         Self { results, figure: SILENCE, place: None }
+    }
+    /// LTP over UDP on the poster's link.
+    pub fn collapse(results: &'a Results) -> Self {
+        Self { results, figure: COLLAPSE, place: None }
     }
     /// On the poster's link, on real sockets.
     pub fn sockets(results: &'a Results) -> Self {

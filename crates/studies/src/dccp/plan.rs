@@ -1,6 +1,8 @@
 //! What the study runs.
 
-use super::variants::{CCID2, CCID3, FAULTS, LINUX, PAIRS, PAUSES, STUCK, UDP, Variant};
+use super::variants::{
+    CCID2, CCID3, FAULTS, LINUX, LTP_PACED, LTP_UNPACED, PAIRS, PAUSES, STUCK, UDP, Variant,
+};
 use crate::shared::points::{Point, Points, scenario};
 use lightlag_scenario::Error;
 
@@ -21,6 +23,11 @@ pub const NARROW: &str = "narrow";
 
 /// Connections on the poster's link, which is silent once for longer than a timer.
 pub const SILENCE: &str = "outage";
+/// LTP over UDP on the poster's link.
+pub const COLLAPSE: &str = "collapse";
+/// Millions of packets each, and all alike.
+const SEEDS_OF_COLLAPSE: u64 = 3;
+
 /// Connections on the poster's link, on real sockets and in real time.
 pub const SOCKETS: &str = "sockets";
 
@@ -105,6 +112,10 @@ pub fn plan(quick: bool) -> Result<Points, Error> {
     }
     for variant in silenced() {
         list.push(point(SILENCE, variant, &silent_link(), &[])?);
+    }
+    for variant in [LTP_PACED, LTP_UNPACED] {
+        let made = point(COLLAPSE, variant, &[], &[])?;
+        list.push(Point { analysed: false, ..made.with_seeds(if quick { 1 } else { SEEDS_OF_COLLAPSE }) });
     }
     Ok(Points::of(list, if quick { CONNECTIONS_QUICK } else { CONNECTIONS }, &[SATELLITE]))
 }

@@ -15,6 +15,8 @@ pub fn metrics(outcome: &Outcome) -> Metrics {
     let parts = [("goodput", "goodput_bit_per_s"), ("timeouts", "timeouts"), ("episodes", "loss_episodes")];
     let mut metrics =
         metrics_of(outcome, parts.map(|(name, figure)| (format!("{name}_of_one"), "one", figure)));
+    let beside = outcome.figures.of_part("cross", "delivered_bytes");
+    metrics.extend(beside.map(|bytes| ("delivered_beside".into(), bytes)));
     metrics.extend(outcome.analysed.iter().flat_map(of_capture));
     metrics
 }

@@ -18,6 +18,10 @@ const fn dccp(name: &'static str, controller: &'static str) -> Variant {
     Variant { name, transport: "dccp", controller, fault: None }
 }
 
+const fn ltp(name: &'static str, controller: &'static str) -> Variant {
+    Variant { name, transport: "ltp", controller, fault: None }
+}
+
 const fn faulty(name: &'static str, controller: &'static str, fault: &'static str) -> Variant {
     Variant { name, transport: "dccp", controller, fault: Some(fault) }
 }
@@ -30,6 +34,12 @@ pub const CCID3: Variant = dccp("dccp, ccid3", "ccid3");
 pub const TCP_SACK: Variant = tcp("tcp, sack", "sack");
 /// Datagrams at the rate of the link, whatever is lost.
 pub const UDP: Variant = dccp("udp", "fixed");
+
+/// LTP over UDP at the rate of the link, and as fast as a host's interface sends, without control.
+pub const LTP_PACED: Variant =
+    ltp("ltp over udp, at 1.5 Mbit/s", r#"{ name = "fixed", rate = "1.5 Mbit/s" }"#);
+pub const LTP_UNPACED: Variant =
+    ltp("ltp over udp, at 100 Mbit/s", r#"{ name = "fixed", rate = "100 Mbit/s" }"#);
 
 /// Controllers that both transports can have: (over TCP, over DCCP).
 pub const PAIRS: [(Variant, Variant); 4] = [

@@ -1,6 +1,6 @@
 //! What was sent and is not known to have arrived.
 
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use crate::wire::dccp::{Received, RunOfPackets, Sequence};
 use std::collections::VecDeque;
 
@@ -52,6 +52,15 @@ pub struct Lost {
     pub last: Option<Sequence>,
 }
 
+/// A data packet that was lost or marked.
+#[derive(Clone, Copy, Debug)]
+struct Congested {
+    sequence: Sequence,
+    sent_at: Instant,
+    /// When the packet left whose acknowledgement shows it, unless acknowledgements are lost.
+    shown_by: Instant,
+}
+
 /// All packets in flight.
 #[derive(Debug)]
 pub struct Flight {
@@ -65,6 +74,8 @@ pub struct Flight {
     /// lost.
     foremost: Vec<Sequence>,
     duplicates: usize,
+    /// What the acknowledgement that is being read found lost or marked.
+    congested: Vec<Congested>,
     /// Data packets sent, in all.
     sent: u64,
     /// Fates of data packets, if configured: how many were sent before, and whether it arrived.
@@ -81,6 +92,7 @@ impl Flight {
             pipe_bytes: 0,
             foremost: Vec::new(),
             duplicates: duplicates as usize,
+            congested: Vec::new(),
             sent: 0,
             fates: tells_fates.then(VecDeque::new),
         }
@@ -162,8 +174,10 @@ impl Flight {
             let Some(index) = self.index(sequence) else { continue };
             let before = news.packets;
             self.arrive(index, sequence, news);
-            if run.received == Received::Marked && news.packets > before && news.marked.is_none() {
-                news.marked = Some(sequence);
+            if run.received == Received::Marked && news.packets > before {
+                news.marked = news.marked.or(Some(sequence));
+                let sent_at = self.packets[index].at;
+                self.congested.push(Congested { sequence, sent_at, shown_by: sent_at });
             }
         }
     }
@@ -191,11 +205,27 @@ impl Flight {
         self.trim(bound);
         lost
     }
+    /// Windows of data with losses or marks that the acknowledgement has shown, of packets that are not `below`: an
+    /// acknowledgement that comes after several were lost may show more than one, and each is a congestion event (RFC
+    /// 4341, section 5). A window is what left before its first loss could be known, a round trip of `span` later.
+    pub fn take_events(&mut self, below: Option<Sequence>, span: Duration) -> u64 {
+        self.congested.retain(|one| below.is_none_or(|below| one.sequence.since(below) >= 0));
+        self.congested.sort_by_key(|one| one.sent_at);
+        let (mut events, mut known_at) = (0, None);
+        for one in self.congested.drain(..) {
+            if known_at.is_none_or(|at| one.sent_at > at) {
+                events += 1;
+                known_at = Some(one.shown_by.saturating_add(span));
+            }
+        }
+        events
+    }
     /// After a timeout: everything in flight is lost.
     pub fn lose_all(&mut self) -> Lost {
         let mut lost = Lost::default();
         let end = self.first.plus(self.packets.len() as u64);
         self.lose_below(end, &mut lost);
+        self.congested.clear();
         self.trim(end);
         lost
     }
@@ -203,6 +233,10 @@ impl Flight {
         let end = bound.since(self.first).clamp(0, self.packets.len() as i64) as usize;
         for index in 0..end {
             if let Some(bytes) = self.settle(index, Fate::Lost) {
+                let sent_at = self.packets[index].at;
+                let shown_by = self.packets.get(index + self.duplicates).map_or(sent_at, |sent| sent.at);
+                let sequence = self.first.plus(index as u64);
+                self.congested.push(Congested { sequence, sent_at, shown_by });
                 lost.packets += 1;
                 lost.bytes += u64::from(bytes);
                 lost.last = Some(self.first.plus(index as u64));
@@ -223,6 +257,7 @@ impl Flight {
     /// Everything up to `ack` is no longer in flight, whatever its fate, which CCID 3 does not use.
     pub fn close_up_to(&mut self, ack: Sequence) {
         self.lose_below(ack.plus(1), &mut Lost::default());
+        self.congested.clear();
         self.trim(ack.plus(1));
     }
 }

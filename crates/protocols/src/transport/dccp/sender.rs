@@ -234,28 +234,42 @@ impl Sender {
         if self.flight.pipe() == 0 { self.rto.stop() } else { self.rto.restart(now) }
     }
     /// Reports losses to the controller: the first of each window of data is an episode (RFC 4341, section
-    /// 5).
+    /// 5), also where one acknowledgement shows losses of several windows.
     fn find_episode(&mut self, now: Instant, news: &News, lost: &Lost, before: u64, next: Sequence) {
         self.counts.lost += lost.packets;
+        let events = self.flight.take_events(self.answered_below, self.rto.smoothed().unwrap_or_default());
         let Some(last) = later(lost.last, news.marked) else { return };
         let answered =
             |sequence: Sequence| self.answered_below.is_some_and(|below| sequence.since(below) < 0);
-        let episode = if self.config.faults.inconsistent_loss {
+        let episodes = if self.config.faults.inconsistent_loss {
             // Only the newest gap counts, in each Ack Vector that has one.
-            lost.packets == 1 || !answered(last)
+            u64::from(lost.packets == 1 || !answered(last))
         } else {
-            !answered(last)
+            events.max(u64::from(!answered(last)))
         };
         let cause = if lost.packets > 0 { Cause::Gap } else { Cause::Mark };
-        if episode {
+        if episodes > 0 {
             self.answered_below = Some(next);
             self.recovers_below = Some(next);
-            self.counts.episodes += 1;
+            self.counts.episodes += episodes;
         }
-        let flight_size = Bytes(before);
-        let lost = Bytes(lost.packets * self.config.segment().0);
         let in_flight = self.in_flight();
-        self.controller.on_loss(&Loss { now, cause, lost, flight_size, in_flight, episode, again: false });
+        let mut loss = Loss {
+            now,
+            cause,
+            lost: Bytes(lost.packets * self.config.segment().0),
+            flight_size: Bytes(before),
+            in_flight,
+            episode: episodes > 0,
+            again: false,
+        };
+        self.controller.on_loss(&loss);
+        for _ in 1..episodes {
+            // As if the first had been known in time.
+            loss.flight_size = Bytes(loss.flight_size.0 / 2);
+            loss.lost = Bytes(0);
+            self.controller.on_loss(&loss);
+        }
     }
     fn end_window(&mut self, ack: Sequence, next: Sequence, acks_lost: u64) {
         if ack.since(self.window_ends) >= 0 {

@@ -4,13 +4,14 @@ mod faults;
 mod line;
 mod rfc5348;
 
-use self::line::{Fate, Line, SERVICE, ccid2, config, ms};
+use self::line::{Fate, Line, SERVICE, ccid2, config, ms, timers};
 use lightlag_protocols::parameter::Value;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
 use lightlag_protocols::transport::dccp::{
-    Answer, FLIGHT_MAX, Listener, Packet, Refused, SERVICE_LTP, State,
+    Answer, Config, FLIGHT_MAX, Listener, Packet, Refused, SERVICE_LTP, State,
 };
+use lightlag_protocols::transport::rto::Timers;
 use lightlag_protocols::units::BitRate;
 use lightlag_protocols::wire::dccp::{Body, Header, Item, Kind, Options, ResetCode, Sequence, pad};
 use proptest::prelude::*;
@@ -216,6 +217,38 @@ fn each_window_with_losses_is_answered_once() {
         assert_eq!(counts.timeouts, 0);
         assert!(counts.lost + burst >= line.dropped && counts.lost <= line.dropped);
     }
+}
+
+/// Answers to two losses, of which one acknowledgement says, as all others are lost: packets leave 10 ms apart, and a
+/// round trip takes 100 ms.
+fn answers_to_losses(first: u64, second: u64) -> u64 {
+    let timers = Timers { margin: ms(2000), ..timers() };
+    let mut data = 0;
+    let values = [("rate", 1_200_000.0.into())];
+    let mut line = Line::of(Config { timers, ..config("fixed") }, "fixed", &values, ms(50)).losing(
+        move |forward, _, packet| {
+            let is_data = forward && packet.header.kind().is_data();
+            data += u64::from(is_data);
+            let hit = is_data && [first, second].contains(&data);
+            let deaf = !forward && (first..second + 30).contains(&data);
+            if hit || deaf { Fate::Lost } else { Fate::Comes }
+        },
+    );
+    line.left = u64::MAX;
+    line.play(s(20));
+    let counts = line.client.counts();
+    assert_eq!((counts.lost, counts.timeouts), (2, 0));
+    counts.episodes
+}
+
+#[test]
+fn losses_of_two_windows_in_one_ack_vector_are_answered_twice() {
+    assert_eq!(
+        answers_to_losses(1000, 1020),
+        2,
+        "in time, the first would have been known before the second left"
+    );
+    assert_eq!(answers_to_losses(1000, 1005), 1, "of one window of data");
 }
 
 #[test]
