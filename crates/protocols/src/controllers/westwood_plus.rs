@@ -21,6 +21,11 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             true,
             "Halve the window while a loss is repaired, and set it by the estimate then (Linux); else at once (the paper).",
         ),
+        Parameter::flag(
+            "linux_2_6",
+            false,
+            "As Linux 2.6.22 in ns-2: rates in whole bytes per ms, at least half the window, growth by bytes (RFC 3465).",
+        ),
         Parameter::number("weight", "", 0.875, (0.0, 0.999), "Of the old estimate in the filter."),
         Parameter::number(
             "sample_min",
@@ -35,6 +40,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
         Box::new(WestwoodPlus {
             reno: Reno::new(parameters, &flow),
             after_recovery: parameters.flag("after_recovery"),
+            linux_2_6: parameters.flag("linux_2_6"),
             weight: parameters.number("weight"),
             sample_min: Duration::from_secs_f64(parameters.number("sample_min")),
             rtt: None,
@@ -48,6 +54,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
 struct WestwoodPlus {
     reno: Reno,
     after_recovery: bool,
+    linux_2_6: bool,
     weight: f64,
     sample_min: Duration,
     rtt: Option<Duration>,
@@ -69,7 +76,8 @@ impl WestwoodPlus {
             return;
         }
         let rate = (ack.delivered.0 - before) as f64 / span.as_secs_f64();
-        let filter = |old: f64, new: f64| self.weight * old + (1.0 - self.weight) * new;
+        let rate = self.whole(rate);
+        let filter = |old: f64, new: f64| self.whole(self.weight * old + (1.0 - self.weight) * new);
         self.estimate = Some(match self.estimate {
             None => (rate, rate),
             Some((once, twice)) => {
@@ -78,6 +86,11 @@ impl WestwoodPlus {
             }
         });
         self.sample = Some((ack.now, ack.delivered.0));
+    }
+    /// A rate, in whole bytes per millisecond where Linux 2.6 keeps it so: the filter then loses up to 7 of them at
+    /// each of its two steps, and a rate below 8 kbit/s is zero.
+    fn whole(&self, bytes_per_s: f64) -> f64 {
+        if self.linux_2_6 { (bytes_per_s / 1e3).floor() * 1e3 } else { bytes_per_s }
     }
     /// What the path carries in its least round-trip time.
     fn pipe(&self) -> Option<f64> {
@@ -94,18 +107,28 @@ impl Controller for WestwoodPlus {
         self.measure(ack);
         if ack.recovered
             && self.after_recovery
+            && !self.linux_2_6
             && let Some(pipe) = self.pipe()
         {
             self.reno.reduce(pipe);
         }
         if !ack.recovering && ack.limited {
-            self.reno.grow();
+            if self.linux_2_6 && !self.reno.in_slow_start() {
+                let acked = ack.acked.0 as f64;
+                self.reno.window += self.reno.segment * acked / self.reno.window;
+            } else {
+                self.reno.grow();
+            }
         }
     }
     fn on_loss(&mut self, loss: &Loss) {
         let threshold = self.pipe().unwrap_or(self.reno.window / 2.0);
         match loss.cause {
+            Cause::Timeout if self.linux_2_6 => self.reno.collapse(self.reno.window / 2.0),
             Cause::Timeout => self.reno.collapse(threshold),
+            Cause::Gap | Cause::Mark if loss.episode && self.linux_2_6 => {
+                self.reno.reduce(threshold.max(self.reno.window / 2.0));
+            }
             Cause::Gap | Cause::Mark if loss.episode && self.after_recovery => {
                 self.reno.reduce(self.reno.window / 2.0)
             }

@@ -26,8 +26,11 @@ pub struct Rto {
     expires: Option<Instant>,
 }
 
-/// More doublings change nothing.
+/// Most doublings once a round trip was measured: RFC 6298 has no such bound, only one of the timer, but nothing is gained by
+/// waiting longer. Before, the timer may begin far below the round trip, and doubles until it reaches it.
 const BACKOFF_MAX: u32 = 6;
+/// More shifts do not fit.
+const DOUBLINGS_MAX: u32 = 40;
 
 impl Rto {
     /// Stopped.
@@ -82,7 +85,8 @@ impl Rto {
     }
     /// It has expired: the next span is twice as long (section 5.5).
     pub fn back_off(&mut self) {
-        self.backoff = (self.backoff + 1).min(BACKOFF_MAX);
+        let most = if self.smoothed.is_some() { BACKOFF_MAX } else { DOUBLINGS_MAX };
+        self.backoff = (self.backoff + 1).min(most);
     }
     /// Doublings since the last measurement.
     pub fn backoff(&self) -> u32 {
