@@ -9,7 +9,7 @@ CUBIC and Westwood+ of ns-2 are the code of Linux 2.6.22 (TCP-Linux), and differ
 - CUBIC keeps 819/1024 of the window at a loss; RFC 9438, which ours follows, keeps 0.7.
 - Westwood+ keeps rates in whole bytes per millisecond and rounds down in its filter, so that a rate below
   8 kbit/s is zero and one of some bytes per millisecond is far too low; then half of the window is left, as
-  by Reno. The paper, which ours follows, has real numbers.
+  by Reno; and its window grows by bytes (RFC 3465). The paper, which ours follows, has real numbers.
 Where ours does not agree as it is, it is run as ns-2 has it; "as Linux 2.6.22" says that it agrees then.
 Exit code 1 when a point does not agree and is not one of KNOWN.
 """
