@@ -104,8 +104,10 @@ def wrong_in_axis(orient: str, labels: list[Item]) -> Iterator[str]:
     if len(shown) < 2 and len(labels) < 2:
         yield f"{orient} axis has {len(shown)} labels"
     axis, turn = ("x", 1) if orient in {"bottom", "top"} else ("y", -1)
-    values = [(number(label["text"]), turn * label[axis]) for label in shown]
-    if any(value is None for value, _ in values):
+    numbers = [number(label["text"]) for label in shown]
+    places = [turn * label[axis] for label in shown]
+    values = [(value, place) for value, place in zip(numbers, places, strict=True) if value is not None]
+    if len(values) < len(shown):
         return
     values.sort()
     for before, after in itertools.pairwise(values):
