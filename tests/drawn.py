@@ -135,7 +135,7 @@ def wrong(specification: Item) -> Iterator[str]:
 
 
 def main() -> None:
-    """Draws what comes in."""
+    """Draws the figures of standard input."""
     failed = False
     for name, specification in json.load(sys.stdin):
         for line in list(wrong(specification))[:3]:
