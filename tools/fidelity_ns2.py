@@ -41,9 +41,8 @@ AS_NS2 = {
 }
 # Longer than every file takes.
 FOREVER_S = 4_000_000
-# Points that do not agree either way, and what is known of them.
+# Points that do not agree either way, and the known cause.
 KNOWN = {
-    ("cubic", "cap", 20.0, 1e-3): "ns-2 lies between 0.7 and 0.8 of the window",
     ("cubic", "cap", 600.0, 1e-4): "ns-2 reduces its window 127 times for 51 losses",
 }
 

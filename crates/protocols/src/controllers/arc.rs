@@ -179,7 +179,7 @@ impl Arc {
         let span = Duration::from_secs_f64(self.timeout * rtt.as_secs_f64() + TIMEOUT_MARGIN_S);
         Some(self.reported.saturating_add(span))
     }
-    /// One sample per RTTmin; until there is one, the mean since data began to arrive stands for it.
+    /// One sample per RTTmin; before the first, the mean since data began to arrive.
     fn measure(&mut self, ack: &Ack) {
         let Some(rtt_min) = self.rtt_min.filter(|_| ack.acked.0 > 0) else { return };
         let Some((since, before)) = self.sample else {

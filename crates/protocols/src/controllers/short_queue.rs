@@ -83,7 +83,7 @@ const EMPTY: f64 = 0.1;
 /// The mean of an empty queue enters the base with a weight of at least one over this.
 const REMEMBERED: f64 = 8.0;
 /// Weight of a round trip in how much the queueing delay changes.
-const WOBBLE: f64 = 0.125;
+const VARIATION_WEIGHT: f64 = 0.125;
 /// The median of a normal distribution is 0.8 deviations from the mean of the lower half, which is
 /// uncertain by 1.2 deviations.
 const UNCERTAIN: f64 = 1.5;
@@ -180,7 +180,7 @@ struct Cut {
     /// The queueing delay before.
     queueing: f64,
     /// No other flow drains, and the flow used its window: what follows is the effect of this drain.
-    tells: bool,
+    conclusive: bool,
 }
 
 struct ShortQueue {
@@ -218,7 +218,7 @@ struct ShortQueue {
     /// The rate at the last drain.
     rate_drained: f64,
     /// How much the queueing delay changes from one round trip to the next, in seconds.
-    wobble: f64,
+    variation: f64,
     window_before: f64,
     /// When the flow last competed with one that does not yield.
     met: Option<Instant>,
@@ -262,7 +262,7 @@ impl ShortQueue {
             until_drain: 0,
             vain: 0,
             rate_drained: 0.0,
-            wobble: 0.0,
+            variation: 0.0,
             window_before: 0.0,
             met: None,
         }
@@ -399,7 +399,7 @@ impl ShortQueue {
     fn turn(&mut self, now: Instant, flight: f64, before: f64) {
         if matches!(self.phase, Phase::Steady | Phase::Stand { .. } | Phase::Compete) {
             let apart = (self.queueing - before).abs().min(self.scatter);
-            self.wobble += WOBBLE * (apart - self.wobble);
+            self.variation += VARIATION_WEIGHT * (apart - self.variation);
         }
         match self.phase {
             Phase::Start => {}
@@ -446,7 +446,7 @@ impl ShortQueue {
         self.window = (self.window + change).max(WINDOW_MIN);
     }
     /// Gives up more than the estimated queue, as the estimate is uncertain.
-    fn drain(&mut self, queueing: f64, tells: bool) {
+    fn drain(&mut self, queueing: f64, conclusive: bool) {
         let by = self.capacity * (queueing + self.scatter / 2.0);
         let by = by.min(self.window / 2.0).max(1.0);
         self.phase = Phase::Drain(Cut {
@@ -454,7 +454,7 @@ impl ShortQueue {
             by,
             level: self.level(),
             queueing: self.queueing,
-            tells,
+            conclusive,
         });
         self.window = (self.window - by).max(WINDOW_MIN);
     }
@@ -472,7 +472,7 @@ impl ShortQueue {
         let knows = self.met.is_some_and(|met| now - met < self.interval);
         if knows { KNOWN_PATIENCE } else { self.patience }
     }
-    /// Too much stands for long, or while the rate falls: either a flow has come, or the base has grown.
+    /// The queue is too long for several round trips, or while the rate falls: a flow has begun, or the base has grown.
     fn suspects(&mut self, standing: f64, wanted: f64, before: f64, patience: u32) -> bool {
         if standing < SUSPECT * wanted {
             self.vain = 0;
@@ -496,7 +496,8 @@ impl ShortQueue {
         let Some(cut) = cut else { return };
         let expected = cut.by / self.capacity.max(self.rate);
         let fell = cut.level - self.level();
-        let floor = cut.tells && fell < FLOOR * expected && expected > 2.0 * self.noise + SURE * self.wobble;
+        let floor =
+            cut.conclusive && fell < FLOOR * expected && expected > 2.0 * self.noise + SURE * self.variation;
         let emptied = self.queueing < self.scatter / 2.0 + SURE * self.noise;
         let grew = floor && self.typical > (EMPTY * self.scatter).max(SURE * self.noise);
         let much = self.queueing > self.scatter;

@@ -75,8 +75,7 @@ impl WestwoodPlus {
         if span <= self.rtt.unwrap_or_default().max(self.sample_min) {
             return;
         }
-        let rate = (ack.delivered.0 - before) as f64 / span.as_secs_f64();
-        let rate = self.whole(rate);
+        let rate = self.whole((ack.delivered.0 - before) as f64 / span.as_secs_f64());
         let filter = |old: f64, new: f64| self.whole(self.weight * old + (1.0 - self.weight) * new);
         self.estimate = Some(match self.estimate {
             None => (rate, rate),

@@ -69,11 +69,11 @@ fn falls(data: &Data<'_>, variant: &str) -> Finding {
     let (Some(fast), Some(slow)) = (at_delay(0.0), at_delay(most)) else {
         return Finding::untestable(NOT_RUN);
     };
-    let told = format!(
+    let finding = format!(
         "{fast:.0} without delay and {slow:.1} at {most} s; the link carries {}, as 85,000 packets in twenty minutes ask",
         curve.rate
     );
-    found(&[(fast / FAST - 1.0).abs() <= AROUND, (SLOW[0]..=SLOW[1]).contains(&slow)], told)
+    found(&[(fast / FAST - 1.0).abs() <= AROUND, (SLOW[0]..=SLOW[1]).contains(&slow)], finding)
 }
 
 /// In the first scenario UDP alone beside swapping to it.
@@ -83,10 +83,10 @@ fn udp_alone(results: &Results) -> Finding {
     let (Some((alone, lost_alone)), Some((swapped, lost_swapped))) = (of(UDP), of(PLAIN)) else {
         return Finding::untestable(NOT_RUN);
     };
-    let told = format!(
+    let finding = format!(
         "{alone:.0} packets and {lost_alone:.0} lost alone, {swapped:.0} and {lost_swapped:.0} lost where swapped"
     );
-    found(&[(alone / swapped - 1.0).abs() <= SIMILAR], told)
+    found(&[(alone / swapped - 1.0).abs() <= SIMILAR], finding)
 }
 
 /// In the second scenario: TCP repairs what it loses, so that only packets are lost that leave as datagrams.
@@ -102,7 +102,7 @@ fn lost_while_delayed(data: &Data<'_>) -> Finding {
     // A change is decided on ten times a second.
     let delayed = |(from, to): &(f64, f64)| curve.delay(*from).min(curve.delay(to - 0.1)) > 0.9 * DELAYED_S;
     let shown: Vec<String> = spans.iter().map(|(from, to)| format!("{from:.1} to {to:.1} s")).collect();
-    let told = format!(
+    let finding = format!(
         "{:.0} packets lost ({:.2} %); datagrams from {}, while the delay is above {:.0} ms",
         lost.mean,
         100.0
@@ -110,7 +110,7 @@ fn lost_while_delayed(data: &Data<'_>) -> Finding {
         shown.join(", "),
         1e3 * DELAYED_S
     );
-    found(&[lost.mean > 0.0, !spans.is_empty() && spans.iter().all(delayed)], told)
+    found(&[lost.mean > 0.0, !spans.is_empty() && spans.iter().all(delayed)], finding)
 }
 
 fn gains(results: &Results, which: usize, least: f64) -> Finding {

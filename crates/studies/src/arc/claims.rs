@@ -29,27 +29,24 @@ const FRIENDLY_SHARE: f64 = 0.5;
 
 type Test = fn(&Results) -> Finding;
 
+/// A test of ARC for each other reading of it.
+macro_rules! by_reading {
+    ($test:ident) => {
+        &[
+            (ARC_READINGS[0], |results| $test(results, ARC_READINGS[0])),
+            (ARC_READINGS[1], |results| $test(results, ARC_READINGS[1])),
+            (ARC_READINGS[2], |results| $test(results, ARC_READINGS[2])),
+            (ARC_READINGS[3], |results| $test(results, ARC_READINGS[3])),
+        ]
+    };
+}
+
 pub const CLAIMS: &[Claim<Test>] = &[
-    claim("A1", (|results| full_up_to_10_s(results, ARC)) as Test).or(&[
-        (ARC_READINGS[0], |results| full_up_to_10_s(results, ARC_READINGS[0])),
-        (ARC_READINGS[1], |results| full_up_to_10_s(results, ARC_READINGS[1])),
-        (ARC_READINGS[2], |results| full_up_to_10_s(results, ARC_READINGS[2])),
-        (ARC_READINGS[3], |results| full_up_to_10_s(results, ARC_READINGS[3])),
-    ]),
+    claim("A1", (|results| full_up_to_10_s(results, ARC)) as Test).or(by_reading!(full_up_to_10_s)),
     claim("A2", tcps_at_10_s),
     claim("A3", knees),
-    claim("A4", (|results| at_2000_s(results, ARC)) as Test).or(&[
-        (ARC_READINGS[0], |results| at_2000_s(results, ARC_READINGS[0])),
-        (ARC_READINGS[1], |results| at_2000_s(results, ARC_READINGS[1])),
-        (ARC_READINGS[2], |results| at_2000_s(results, ARC_READINGS[2])),
-        (ARC_READINGS[3], |results| at_2000_s(results, ARC_READINGS[3])),
-    ]),
-    claim("A5", (|results| orders_at_600_s(results, ARC)) as Test).or(&[
-        (ARC_READINGS[0], |results| orders_at_600_s(results, ARC_READINGS[0])),
-        (ARC_READINGS[1], |results| orders_at_600_s(results, ARC_READINGS[1])),
-        (ARC_READINGS[2], |results| orders_at_600_s(results, ARC_READINGS[2])),
-        (ARC_READINGS[3], |results| orders_at_600_s(results, ARC_READINGS[3])),
-    ]),
+    claim("A4", (|results| at_2000_s(results, ARC)) as Test).or(by_reading!(at_2000_s)),
+    claim("A5", (|results| orders_at_600_s(results, ARC)) as Test).or(by_reading!(orders_at_600_s)),
     claim("A6", file_size),
     claim("A7", equal),
     claim("A8", lives_beside),
@@ -156,13 +153,13 @@ fn sooner_than_tcp_planet(results: &Results) -> Finding {
     let (Some(arc), Some(planet)) = (of(ARC), of("tcp_planet")) else {
         return Finding::untestable(NO_LARGE_FILE);
     };
-    let told = format!(
+    let finding = format!(
         "{:.0} % of the greatest goodput at 200 s are reached with {} MB by ARC and with {} MB by TCP-Planet",
         100.0 * REACHED,
         number(arc / 1e6),
         number(planet / 1e6)
     );
-    found(&[arc <= TENS_OF_MB, planet > TENS_OF_MB], told)
+    found(&[arc <= TENS_OF_MB, planet > TENS_OF_MB], finding)
 }
 
 fn equal(results: &Results) -> Finding {
@@ -181,14 +178,14 @@ fn equal(results: &Results) -> Finding {
     };
     let equal: Vec<bool> = shared.iter().map(|(jain, _)| *jain >= EQUAL).collect();
     let below = equal.iter().filter(|equal| !**equal).count();
-    let told = format!(
+    let finding = format!(
         "least index {worst:.3}; {below} of {} runs below {EQUAL}; all flows sent together for at least {:.0} % of the shortest; \
          {} runs without such an overlap are not counted",
         shared.len(),
         100.0 * overlap,
         all.len() - shared.len()
     );
-    found(&equal, told)
+    found(&equal, finding)
 }
 
 fn lives_beside(results: &Results) -> Finding {
@@ -206,8 +203,8 @@ fn friendly(results: &Results) -> Finding {
     let (mut all, mut shown) = (Vec::new(), Vec::new());
     for (rtt, loss, [arc, new_reno, fair]) in friendliness(results) {
         all.push(new_reno >= FRIENDLY_SHARE * fair);
-        let told = [arc, new_reno, fair].map(|kbit| number(kbit.round()));
-        shown.push(format!("{rtt} s, p = {loss}: {}, {} ({})", told[0], told[1], told[2]));
+        let [arc, new_reno, fair] = [arc, new_reno, fair].map(|kbit| number(kbit.round()));
+        shown.push(format!("{rtt} s, p = {loss}: {arc}, {new_reno} ({fair})"));
     }
     found(&all, format!("kbit/s of ARC, NewReno (beside another NewReno): {}", shown.join("; ")))
 }

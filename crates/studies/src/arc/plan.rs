@@ -62,7 +62,7 @@ const RTTS_OF_SIZES: [f64; 3] = [2.0, 20.0, 200.0];
 pub const OF_SIZES: [&str; 4] = [ARC, "tcp_planet", OURS[0], OURS[1]];
 /// Losses of flows beside each other: none but those of full queues, or also at random.
 const LOSSES_BESIDE: [f64; 2] = [0.0, 1e-3];
-/// Round-trip times of flows that share, and what all of a run send together: so much that all flows overlap.
+/// Round-trip times of flows that share, and what all of a run send together: enough for all flows to overlap.
 const SHARED: [(f64, f64); 2] = [(10.0, 160e6), (600.0, 640e6)];
 const RTTS_BESIDE: [f64; 2] = [10.0, 600.0];
 

@@ -231,13 +231,13 @@ fn collapses(results: &Results) -> Finding {
         return Finding::untestable(NOT_RUN);
     };
     let beside = |variant| mean(&here.each(variant, "delivered_beside")).unwrap_or(f64::NAN) / 1e3;
-    let told = format!(
+    let finding = format!(
         "{unpaced:.3} Mbit/s of LTP over UDP sent at 100 Mbit/s, {paced:.2} at the 1.5 Mbit/s of the link; the traffic beside \
          delivers {:.0} kB and {:.0} kB",
         beside(LTP_UNPACED),
         beside(LTP_PACED)
     );
-    found(&[unpaced < COLLAPSES * paced], told)
+    found(&[unpaced < COLLAPSES * paced], finding)
 }
 
 /// DCCP as Linux had it, with all faults at once.
@@ -245,9 +245,9 @@ fn huge_variations(here: Here<'_>) -> Finding {
     let (Some(goodput), Some(variation)) = (here.goodput(LINUX), here.variation(LINUX)) else {
         return Finding::untestable(NOT_RUN);
     };
-    let told = format!(
+    let finding = format!(
         "{goodput:.2} Mbit/s and a coefficient of variation of {variation:.1} % over {} connections with all four faults",
         here.goodputs(LINUX).len()
     );
-    found(&[variation >= HUGE], told)
+    found(&[variation >= HUGE], finding)
 }

@@ -219,7 +219,7 @@ fn each_window_with_losses_is_answered_once() {
     }
 }
 
-/// Answers to two losses, of which one acknowledgement says, as all others are lost: packets leave 10 ms apart, and a
+/// Answers to two losses that one acknowledgement reports, as all others are lost: packets leave 10 ms apart, and a
 /// round trip takes 100 ms.
 fn answers_to_losses(first: u64, second: u64) -> u64 {
     let timers = Timers { margin: ms(2000), ..timers() };
@@ -230,8 +230,8 @@ fn answers_to_losses(first: u64, second: u64) -> u64 {
             let is_data = forward && packet.header.kind().is_data();
             data += u64::from(is_data);
             let hit = is_data && [first, second].contains(&data);
-            let deaf = !forward && (first..second + 30).contains(&data);
-            if hit || deaf { Fate::Lost } else { Fate::Comes }
+            let is_unanswered = !forward && (first..second + 30).contains(&data);
+            if hit || is_unanswered { Fate::Lost } else { Fate::Comes }
         },
     );
     line.left = u64::MAX;
