@@ -8,7 +8,7 @@ use super::tcp_info::TcpInfo;
 use super::traffic::Lead;
 use lightlag_node::clock::to_std;
 use lightlag_protocols::session::{
-    Connection, Context, Kind, PRIORITIES, Policy, PolicyConfig, Session, Stack, StreamContext,
+    Connection, Context, Fate, Kind, PRIORITIES, Policy, PolicyConfig, Session, Stack, StreamContext,
 };
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
@@ -208,6 +208,11 @@ impl Stream {
     }
 }
 
+fn fate(info: &TcpInfo) -> Fate {
+    let lost = u64::from(info.retransmitted);
+    Fate { sent: lost + u64::from(info.delivered), lost }
+}
+
 fn gather(peer: &Peer, now: Instant, stream: Option<Stream>, lead: Option<Stack>) -> Context {
     let datagrams = peer.udpdtn.context(now);
     let datagram = datagrams.and_then(|datagrams| datagrams.rtt);
@@ -220,6 +225,7 @@ fn gather(peer: &Peer, now: Instant, stream: Option<Stream>, lead: Option<Stack>
         silent,
         rate,
         application_limited: info.application_limited || info.unacknowledged == 0,
+        fate: fate(&info),
     });
     let mut backlog = [Bytes(0); PRIORITIES as usize];
     peer.look(|session| {

@@ -7,6 +7,7 @@
 use super::Stack;
 use super::connections::{Session, Ticket};
 use super::heard::Heard;
+use super::loss_meter::Fate;
 use super::policy::DatagramsContext;
 use super::waiting::{Came, Sent, Waiting};
 use crate::controllers::{Ack, Cause, Controller, ControllerEvent, Loss, Sent as Left, Window};
@@ -235,7 +236,8 @@ impl Datagrams {
     /// Measurements for the policy.
     pub fn context(&self, now: Instant) -> DatagramsContext {
         let rtt = self.rtt.filter(|_| self.measured.is_some_and(|at| now - at <= NEWS));
-        DatagramsContext { rtt, silent: self.silent(now), rate: self.found() }
+        let fate = Fate { sent: self.counts.sent, lost: self.counts.lost };
+        DatagramsContext { rtt, silent: self.silent(now), rate: self.found(), fate }
     }
     fn silent(&self, now: Instant) -> Duration {
         self.waits_since.map_or(Duration::ZERO, |since| now - since.max(self.heard_at))
@@ -394,10 +396,13 @@ impl Datagrams {
         if self.questions > 0 {
             return true;
         }
-        let packet = self.config.datagram as u64 + self.config.headers.0;
-        let fits = self.waiting.bytes().saturating_add(packet) <= self.controller.window().0;
         let paced = self.controller.rate().is_none_or(|rate| rate.0 > 0 && self.next_at <= now);
-        self.asked == 0 && fits && paced
+        self.asked == 0 && self.fits() && paced
+    }
+    /// Whether the window has room for a datagram.
+    fn fits(&self) -> bool {
+        let packet = self.config.datagram as u64 + self.config.headers.0;
+        self.waiting.bytes().saturating_add(packet) <= self.controller.window().0
     }
 
     // --- receiving ----------------------------------------------------------------------------
@@ -613,7 +618,7 @@ impl Datagrams {
         if self.peer.is_none() {
             return (waits || self.probes).then_some(self.asks_epoch.0);
         }
-        let rate = self.controller.rate().filter(|rate| rate.0 > 0 && self.asked == 0);
+        let rate = self.controller.rate().filter(|rate| rate.0 > 0 && self.asked == 0 && self.fits());
         let in_time = if session.has_data(self.config.stack) { Instant::ZERO } else { self.notices_at };
         let paced = rate.filter(|_| session.has_frames(self.config.stack)).map(|_| self.next_at.max(in_time));
         let all = [

@@ -13,6 +13,7 @@ mod connections;
 mod datagrams;
 mod heard;
 mod incoming;
+mod loss_meter;
 mod outgoing;
 mod over;
 mod path;
@@ -29,6 +30,7 @@ pub use datagrams::{
     Config as DatagramsConfig, Counts as DatagramsCounts, DATAGRAM_LEAST, DatagramArrival, Datagrams,
 };
 pub use incoming::Incoming;
+pub use loss_meter::Fate;
 pub use outgoing::{Outgoing, Piece};
 pub use path::Path;
 pub use policy::{

@@ -6,9 +6,14 @@
 //! that backs off and missing acknowledgements are reasons of their own. Datagrams keep their queue short, so
 //! their round trip is that of the path: when it is short again, connections return to TCP, but later each
 //! time they had to leave it soon.
+//!
+//! A path that loses all the time holds up TCP, which takes losses for a full link, more than datagrams. So a stream that
+//! loses is left for a trial. If datagrams carry more, they stay until they lose no more; else TCP returns, and the next
+//! trial comes later.
 
 use super::PRIORITIES;
 use super::best::Best;
+use super::loss_meter::{Fate, LossMeter};
 use super::why::{Share, StackReason};
 use crate::time::{Duration, Instant};
 use crate::units::{BitRate, Bytes};
@@ -38,6 +43,15 @@ const BACKLOG_S: f64 = 1.0;
 const SPILL_AFTER: Duration = Duration::from_secs(2);
 const RETURN_AFTER: Duration = Duration::from_secs(10);
 
+/// A stream that always loses this share may be slower than datagrams; datagrams that lose less than this see no losses.
+const LOSES: f64 = 0.005;
+const LOSES_NO_MORE: f64 = 0.001;
+/// How long datagrams are tried, and by what factor they must carry more.
+const TRIAL: Duration = Duration::from_secs(8);
+const CARRIES_MORE: f64 = 1.1;
+/// Time between such trials, which doubles with each that fails, up to the second.
+const TRIAL_PAUSE: (Duration, Duration) = (Duration::from_secs(60), Duration::from_secs(960));
+
 /// The two kinds of stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -60,6 +74,8 @@ pub struct StreamContext {
     pub rate: Option<BitRate>,
     /// The application, not the network, bounds that.
     pub application_limited: bool,
+    /// What became of its segments; those sent again count as lost.
+    pub fate: Fate,
 }
 
 /// What is known of a stack of datagrams.
@@ -71,6 +87,8 @@ pub struct DatagramsContext {
     pub silent: Duration,
     /// A rate at which they are known to get through.
     pub rate: Option<BitRate>,
+    /// What became of those with data.
+    pub fate: Fate,
 }
 
 /// What a contact plan says of now.
@@ -159,6 +177,12 @@ pub struct Policy {
     closed: bool,
     now: Instant,
     spill: Spill,
+    /// Of the stack that is used.
+    losses: LossMeter,
+    /// No trial of datagrams because of losses before this, and how long the next pause is.
+    trial: (Instant, Duration),
+    /// What the stream carried that was left because of losses, in bytes/s.
+    lossy: f64,
 }
 
 impl Policy {
@@ -183,6 +207,9 @@ impl Policy {
             closed: false,
             now: Instant::ZERO,
             spill: Spill::default(),
+            losses: LossMeter::default(),
+            trial: (Instant::ZERO, TRIAL_PAUSE.0),
+            lossy: 0.0,
         }
     }
     /// What carries connections, except where [`Policy::kind_for`] differs.
@@ -219,7 +246,7 @@ impl Policy {
         self.kind == Kind::Datagrams
             && rested
             && !self.closed
-            && (is_short || self.unheard || !self.has_datagrams)
+            && ((is_short && self.judge_trial().is_err()) || self.unheard || !self.has_datagrams)
     }
     /// Takes the present context; call it several times a second. `Some`: connections must move.
     pub fn on_context(&mut self, now: Instant, context: &Context) -> Option<Switch> {
@@ -233,8 +260,14 @@ impl Policy {
                 self.reason_to_return(context).map(|why| Switch { to: Kind::Stream, why })
             }
         }?;
+        self.losses = LossMeter::default();
         match (switch.to, switch.why) {
+            (Kind::Stream, StackReason::CarryLess { .. }) => self.put_off_trial(now),
             (Kind::Stream, _) => self.long_since = None,
+            (Kind::Datagrams, StackReason::Loses { rate, .. }) => {
+                self.lossy = rate;
+                self.on_left(now, true);
+            }
             // It is not this side that came back too early.
             (Kind::Datagrams, StackReason::Led) => self.forget(),
             (Kind::Datagrams, _) => self.on_left(now, context.stream.is_some()),
@@ -261,6 +294,13 @@ impl Policy {
         if self.kind == Kind::Datagrams {
             let rate = context.datagrams.and_then(|datagrams| datagrams.rate);
             self.carried = rate.map(|rate| (rate.0 as f64 / 8.0, now));
+        }
+        let known = match self.kind {
+            Kind::Stream => context.stream.map(|stream| (stream.rtt, stream.fate)),
+            Kind::Datagrams => context.datagrams.map(|datagrams| (datagrams.rtt, datagrams.fate)),
+        };
+        if let Some((rtt, fate)) = known {
+            self.losses.learn(now, rtt.unwrap_or_default(), fate);
         }
         let rate = self.rate.filter(|_| self.kind == Kind::Stream && context.datagrams.is_some());
         self.spill.learn(now, rate.map(|rate| rate.0), &context.backlog);
@@ -353,7 +393,34 @@ impl Policy {
         let is_known = stream.application_limited || share.is_some();
         let hold = if is_known { HOLD } else { HOLD_AT_FIRST };
         let lasts = self.long_since.is_some_and(|since| self.now - since >= hold);
-        lasts.then_some(StackReason::LongRoundTrip { rtt, most: self.config.long, share })
+        let long = lasts.then_some(StackReason::LongRoundTrip { rtt, most: self.config.long, share });
+        long.or_else(|| self.loses().filter(|_| !stream.application_limited))
+    }
+    /// The stream loses all the time, and a trial is due.
+    fn loses(&self) -> Option<StackReason> {
+        let share = self.losses.always().filter(|share| *share >= LOSES && self.now >= self.trial.0)?;
+        self.rate.map(|(rate, _)| StackReason::Loses { share, rate })
+    }
+    /// Of a trial of datagrams because the stream loses: whether it is still open, or what ends it.
+    fn judge_trial(&self) -> Result<(), Option<StackReason>> {
+        if !matches!(self.why, StackReason::Loses { .. }) {
+            return Err(None);
+        }
+        if self.now - self.since < TRIAL {
+            return Ok(());
+        }
+        let now = self.carried.map_or(0.0, |(rate, _)| rate);
+        if now < CARRIES_MORE * self.lossy {
+            return Err(Some(StackReason::CarryLess { now, stream: self.lossy }));
+        }
+        match self.losses.always() {
+            Some(share) if share < LOSES_NO_MORE => Err(None),
+            _ => Ok(()),
+        }
+    }
+    fn put_off_trial(&mut self, now: Instant) {
+        let (_, pause) = self.trial;
+        self.trial = (now.saturating_add(pause), (pause + pause).min(TRIAL_PAUSE.1));
     }
     fn reason_to_return(&self, context: &Context) -> Option<StackReason> {
         let stream = context.stream?;
@@ -362,6 +429,9 @@ impl Policy {
         }
         if !self.would_return() || stream.backoff > 0 {
             return None;
+        }
+        if let Err(Some(why)) = self.judge_trial() {
+            return Some(why);
         }
         let short = self.least().filter(|rtt| *rtt < self.config.short);
         if let Some(rtt) = short {

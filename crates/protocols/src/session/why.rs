@@ -53,6 +53,20 @@ pub enum StackReason {
         /// Longer than this.
         most: Duration,
     },
+    /// The stream loses all the time.
+    Loses {
+        /// The share of its segments that it sends again.
+        share: f64,
+        /// What it carries, in bytes/s.
+        rate: f64,
+    },
+    /// Datagrams do not carry more than the stream that loses, both in bytes/s.
+    CarryLess {
+        /// Datagrams.
+        now: f64,
+        /// The stream did.
+        stream: f64,
+    },
     /// The round trip of datagrams is short.
     ShortRoundTrip {
         /// The least of late.
@@ -88,6 +102,12 @@ impl fmt::Display for StackReason {
             Self::BacksOff { doublings } => write!(f, "TCP's timer was doubled {doublings} times"),
             Self::Silent { span: silent, most } => {
                 write!(f, "no acknowledgement for {}, more than {}", span(silent), span(most))
+            }
+            Self::Loses { share, rate } => {
+                write!(f, "TCP loses {:.1} %, and carries {:.0} kB/s", share * 100.0, rate / 1e3)
+            }
+            Self::CarryLess { now, stream } => {
+                write!(f, "datagrams carry {:.0} kB/s, TCP carried {:.0}", now / 1e3, stream / 1e3)
             }
             Self::ShortRoundTrip { rtt, most } => {
                 write!(f, "round trip {}, less than {}", span(rtt), span(most))

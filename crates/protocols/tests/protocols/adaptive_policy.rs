@@ -1,7 +1,7 @@
 //! The policy moves connections when it should, gives its reason, and does not flap.
 
 use lightlag_protocols::session::{
-    Context, DatagramsContext, Kind, PRIORITIES, Planned, Policy, PolicyConfig, StreamContext, Switch,
+    Context, DatagramsContext, Fate, Kind, PRIORITIES, Planned, Policy, PolicyConfig, StreamContext, Switch,
 };
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
@@ -119,6 +119,43 @@ fn answers_go_by_what_the_other_side_sends() {
     assert_eq!(play.policy.kind(), Kind::Stream, "the other side's haste is not this one's");
 }
 
+/// Packets of a stack, of which each second this number leaves and this share is lost.
+fn lose(play: &mut Play, s: f64, share: f64, mut context: Context) {
+    let mut fate = Fate::default();
+    for _ in 0..(s as usize) {
+        fate = Fate { sent: fate.sent + 200, lost: fate.lost + (200.0 * share) as u64 };
+        context.stream.iter_mut().for_each(|stream| stream.fate = fate);
+        context.datagrams.iter_mut().for_each(|datagrams| datagrams.fate = fate);
+        play.tell(1.0, &context);
+    }
+}
+
+fn carrying(rtt: f64, kilobytes: u64) -> Option<DatagramsContext> {
+    datagrams(rtt).map(|known| DatagramsContext { rate: Some(BitRate(kilobytes * 8000)), ..known })
+}
+
+#[test]
+fn a_stream_that_loses_is_left_if_datagrams_carry_more_until_nothing_is_lost() {
+    let mut play = Play::new();
+    lose(&mut play, 300.0, 0.05, both(stream(0.05, 100), carrying(0.05, 1000)));
+    assert_eq!(play.reasons(), ["TCP loses 5.0 %, and carries 100 kB/s"]);
+    lose(&mut play, 30.0, 0.0, both(stream(0.05, 1000), carrying(0.05, 1000)));
+    assert_eq!(play.reasons()[1..], ["round trip 50 ms, less than 300 ms"]);
+}
+
+#[test]
+fn where_datagrams_carry_no_more_the_stream_returns_and_they_are_tried_ever_more_rarely() {
+    let mut play = Play::new();
+    lose(&mut play, 3600.0, 0.05, both(stream(0.05, 1000), carrying(0.05, 1000)));
+    let reasons = play.reasons();
+    assert_eq!(reasons[1], "datagrams carry 1000 kB/s, TCP carried 1000");
+    assert!((8..16).contains(&reasons.len()), "{reasons:?}");
+    let limited = stream(0.05, 100).map(|known| StreamContext { application_limited: true, ..known });
+    let mut play = Play::new();
+    lose(&mut play, 300.0, 0.05, both(limited, carrying(0.05, 1000)));
+    assert!(play.switches.is_empty(), "it carries all there is: {:?}", play.reasons());
+}
+
 #[test]
 fn back_off_silence_links_and_plans_are_reasons_of_their_own() {
     let well = both(stream(0.01, 72), datagrams(0.01));
@@ -200,20 +237,29 @@ fn low_priorities_go_by_datagrams_while_higher_ones_fill_the_stream() {
     assert_eq!(play.policy.kind_for(&hints(0, None)), Kind::Stream);
 }
 
+fn fate() -> impl Strategy<Value = Fate> {
+    (0_u64..1000, 0_u64..100).prop_map(|(sent, lost)| Fate { sent, lost })
+}
+
 fn anything() -> impl Strategy<Value = Context> {
-    let told = (prop::option::of(0.0..300.0_f64), 0_u32..4, 0.0..10.0_f64, any::<bool>(), 0_u64..100);
-    let stream = told.prop_map(|(rtt, backoff, silent, application_limited, rate)| StreamContext {
+    let told = (prop::option::of(0.0..300.0_f64), 0_u32..4, 0.0..10.0_f64, any::<bool>(), 0_u64..100, fate());
+    let stream = told.prop_map(|(rtt, backoff, silent, application_limited, rate, fate)| StreamContext {
         rtt: rtt.map(seconds),
         backoff: backoff.saturating_sub(1),
         silent: seconds(if silent < 5.0 { 0.0 } else { silent }),
         rate: Some(BitRate(rate * 8000)),
         application_limited,
+        fate,
     });
     let known = prop::option::of(0_u64..1_000_000);
-    let datagrams =
-        (prop::option::of(0.0..1.0_f64), 0.0..200.0_f64, known).prop_map(|(rtt, silent, rate)| {
-            DatagramsContext { rtt: rtt.map(seconds), silent: seconds(silent), rate: rate.map(BitRate) }
-        });
+    let datagrams = (prop::option::of(0.0..1.0_f64), 0.0..200.0_f64, known, fate()).prop_map(
+        |(rtt, silent, rate, fate)| DatagramsContext {
+            rtt: rtt.map(seconds),
+            silent: seconds(silent),
+            rate: rate.map(BitRate),
+            fate,
+        },
+    );
     let planned = prop_oneof![
         4 => Just(None),
         1 => Just(Some(Planned::NoContact)),

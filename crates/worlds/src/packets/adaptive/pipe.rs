@@ -5,7 +5,7 @@
 
 use super::{FAR, Make, NEAR, STREAM};
 use lightlag_protocols::record::packets::Parcel;
-use lightlag_protocols::session::{Session, StreamContext};
+use lightlag_protocols::session::{Fate, Session, StreamContext};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::{Machine, tcp};
 use lightlag_protocols::units::{BitRate, Bytes};
@@ -194,6 +194,7 @@ impl Pipe {
         while self.deliveries.get(1).is_some_and(|(at, _)| now - *at >= RATE_OVER) {
             self.deliveries.pop_front();
         }
+        let counts = self.sender.counts();
         let outstanding = self.sender.acknowledged() < self.sender.sent();
         Some(StreamContext {
             rtt: self.rtt.or(self.sender.rtt()),
@@ -201,6 +202,7 @@ impl Pipe {
             silent: if outstanding { now - self.heard } else { Duration::ZERO },
             rate: self.rate(),
             application_limited: self.idle,
+            fate: Fate { sent: counts.sent, lost: counts.repairs },
         })
     }
     fn rate(&self) -> Option<BitRate> {
