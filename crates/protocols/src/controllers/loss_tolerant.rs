@@ -88,6 +88,8 @@ const OF_FULL: f64 = 0.9925;
 const FALL_LEAST: f64 = 0.03;
 /// A trial that failed takes away no more than this leaves.
 const FALL_MOST: f64 = 0.9;
+/// Less than this share is not believed at once: a delay that jumped, or an outage, makes arrivals pause.
+const FALLS_MOST: f64 = 0.25;
 /// A flow uses its rate if it sends this share of it.
 const USED: f64 = 0.8;
 /// Weight of a round in the usual loss where it lost less, and of one below the rate.
@@ -285,7 +287,7 @@ impl LossTolerant {
         };
         self.usual = Some(if sent > 0.0 { lost / sent } else { round.lost().min(self.tolerance) });
         self.hold(1, STEP_MOST);
-        self.set(self.carried(share.max(before)).min(self.rate));
+        self.set(self.carried(share.max(before).max(FALLS_MOST)).min(self.rate));
         self.drain();
     }
     /// The rate of which as much arrives as this share of the rate.
@@ -302,7 +304,7 @@ impl LossTolerant {
         if self.too_much(round, CHANCE) {
             // Some of many rounds randomly lose more.
             let Some(before) = self.doubt.replace(round.through()) else { return };
-            let through = before.max(round.through());
+            let through = before.max(round.through()).max(FALLS_MOST);
             self.phase = Phase::Less { through: through * self.rate, rate: self.rate };
             self.set(self.carried(through).min(self.rate * (1.0 - FALL_LEAST)));
             self.drain();
