@@ -33,6 +33,7 @@ mod reno;
 mod rounds;
 mod sack;
 mod short_queue;
+mod standing_queue;
 mod tcp_planet;
 mod vegas;
 mod westwood_plus;
@@ -40,6 +41,7 @@ mod westwood_plus;
 pub use ccid3::tcp_throughput;
 pub use factory::{ControllerError, Factory};
 pub use reno::Reno;
+pub use standing_queue::StandingQueue;
 
 /// A congestion controller: a state machine without clock or socket, driven by a transport.
 ///

@@ -46,6 +46,27 @@ impl Rate {
             Self::Table(rows) => rows.iter().find(|row| row.0 > now && row.1 > BitRate(0)).map(|row| row.1),
         }
     }
+    /// The lower of the two rates, at all times.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        let (one, two) = match (self, other) {
+            (Self::Constant(one), Self::Constant(two)) => return Self::Constant(*one.min(two)),
+            _ => (self.changes(), other.changes()),
+        };
+        let mut times: Vec<Instant> = one.chain(two).collect();
+        times.sort_unstable();
+        times.dedup();
+        let row = |at: Instant| (at, self.at(at).min(other.at(at)));
+        Self::Table(times.into_iter().map(row).collect())
+    }
+    /// When it changes; a constant rate at the very beginning.
+    fn changes(&self) -> impl Iterator<Item = Instant> {
+        let (constant, rows) = match self {
+            Self::Constant(_) => (Some(Instant::ZERO), [].as_slice()),
+            Self::Table(rows) => (None, rows.as_slice()),
+        };
+        constant.into_iter().chain(rows.iter().map(|row| row.0))
+    }
     /// The rate that it has in these windows of contact, and zero between them. Windows ascend.
     pub fn within(windows: &[(Instant, Instant, BitRate)]) -> Self {
         let mut rows: Vec<(Instant, BitRate)> = Vec::with_capacity(windows.len() * 2);
@@ -99,6 +120,14 @@ mod tests {
         assert_eq!(rate.finish(S(11), Bytes(2)), S(21));
         assert_eq!(rate.finish(S(0), Bytes(21)), Instant::MAX);
         assert_eq!(rate.at(S(11)), BitRate(8));
+    }
+
+    #[test]
+    fn the_lower_of_two_rates_changes_where_either_does() {
+        let table = Rate::Table(vec![(S(1), BitRate(8)), (S(3), BitRate(32))]);
+        let least = table.and(&Rate::Constant(BitRate(16)));
+        assert_eq!([0, 1, 2, 3].map(|at| least.at(S(at)).0), [0, 8, 8, 16]);
+        assert_eq!(least, Rate::Constant(BitRate(16)).and(&table));
     }
 
     #[test]

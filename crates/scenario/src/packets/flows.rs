@@ -97,7 +97,7 @@ fn flow(section: &Section, links: &[LinkPlan], known: &Known) -> Result<FlowSpec
             "a packet has 41 to 65535 B, 40 B of headers among them",
         );
     }
-    let planned_rate = planned_rate(section, &links[forward[0] as usize])?;
+    let planned_rate = planned_rate(section, forward.iter().map(|&link| &links[link as usize].spec.rate))?;
     let round_trip = Network::least_delay(links, &forward, packet)
         .saturating_add(Network::least_delay(links, &backward, HEADER));
     let controller = factory(&chosen);
@@ -139,11 +139,13 @@ fn datagram_controller(section: &Section, known: &Known) -> Result<Factory> {
     controller(section, KEY, node, Kind::Adaptive.name(), known).map(|chosen| factory(&chosen))
 }
 
-/// A rate, "unknown", or "plan": that of the first link, at all times.
-fn planned_rate(section: &Section, first: &LinkPlan) -> Result<Option<Rate>> {
+/// A rate, "unknown", or "plan": that of the slowest link of the path, at all times.
+fn planned_rate<'r>(section: &Section, path: impl Iterator<Item = &'r Rate>) -> Result<Option<Rate>> {
     match section.text("planned_rate") {
         Ok(Some("unknown")) => Ok(None),
-        Ok(Some("plan")) => Ok(Some(first.spec.rate.clone())),
+        Ok(Some("plan")) => Ok(path.fold(None, |least: Option<Rate>, rate| {
+            Some(least.map_or_else(|| rate.clone(), |least| least.and(rate)))
+        })),
         _ => Ok(section.quantity("planned_rate", bit_rate)?.map(Rate::Constant)),
     }
 }

@@ -61,15 +61,14 @@ pub fn measures(network: &Network, outcome: &Outcome) -> Metrics {
     };
     let run = Run::new(network, account);
     let search = run.search_ends();
-    let window = if network.traffic == Traffic::Endless { search } else { 0 };
     let whole = run.share_between(0);
     let share = match network.traffic {
-        Traffic::Endless => run.share_between(window),
+        Traffic::Endless => run.share_between(search),
         Traffic::File(size) | Traffic::Files(size) => run.share_of_files(size, outcome),
     };
     let (sent, dropped) = (
-        run.since(window, &run.equals, |flow| flow.sent),
-        run.since(window, &run.equals, |flow| flow.dropped),
+        run.since(search, &run.equals, |flow| flow.sent),
+        run.since(search, &run.equals, |flow| flow.dropped),
     );
     let figure = |name: &str| {
         let of = |flow: &usize| outcome.figures.of_part(&account.flows[*flow], name);
@@ -77,7 +76,7 @@ pub fn measures(network: &Network, outcome: &Outcome) -> Metrics {
     };
     let back = run.since(0, &run.equals, |flow| flow.back_bytes);
     let all_sent = run.since(0, &run.equals, |flow| flow.sent);
-    let [p50, p95] = run.queueing(window);
+    let [p50, p95] = run.queueing(search);
     let made = [
         (SHARE, Some(share)),
         (SHARE_WHOLE, Some(whole)),

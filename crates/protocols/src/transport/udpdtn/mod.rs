@@ -14,6 +14,7 @@ mod block;
 mod departures;
 mod hearing;
 mod receiver;
+mod report_interval;
 mod sender;
 
 pub use departures::{STAMP_UNIT_NS, STAMP_WRAP_NS};
@@ -88,7 +89,7 @@ impl Default for Real {
     /// That of a simulated node.
     fn default() -> Self {
         Self {
-            first_report: Duration::from_secs(1),
+            first_report: Duration::from_nanos(2_000_000),
             noise: Duration::ZERO,
             tick: Duration::ZERO,
             slack: Duration::from_nanos(1_000_000),

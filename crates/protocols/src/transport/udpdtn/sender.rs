@@ -4,6 +4,7 @@ use super::super::Machine;
 use super::block::Block;
 use super::departures::Departures;
 use super::hearing::Hearing;
+use super::report_interval::ReportInterval;
 use super::{Config, Connection, Cut, Datagram, HEADER, Report, UDP_HEADER};
 use crate::controllers::{Ack, Cause, Controller, ControllerEvent, Loss, Sent, Window};
 use crate::record::Observation;
@@ -39,6 +40,7 @@ pub struct Sender {
     /// Blocks of which everything sent is reported and too little is there.
     lacking: VecDeque<u32>,
     hearing: Hearing,
+    reports: ReportInterval,
     departures: Departures,
     /// Which block each run of datagrams belonged to, from the oldest that was not reported on.
     runs: VecDeque<(u32, u32)>,
@@ -57,9 +59,9 @@ pub struct Sender {
     /// When the last datagram left that the rate counts from, and how many bytes.
     paced: (Instant, Bytes),
     left_in_train: u32,
-    /// How long the next datagram is held back behind its time. Flows that send in step would all lose
-    /// to the same one at a full queue.
-    jitter: Duration,
+    /// How long the next datagram is held back behind its time, as a share of what it may be. Flows that send
+    /// in step would all lose to the same one at a full queue.
+    jitter: f64,
     draws: Stream,
     waits_until: Option<Instant>,
     /// Losses of what left before this datagram belong to one episode.
@@ -74,11 +76,6 @@ pub struct Sender {
 
 /// The opening is repeated after this number of datagrams until the receiver has it.
 const OPEN_EVERY: u32 = 32;
-/// How often the receiver reports, in round trips, and within which bounds.
-const REPORTS_PER_ROUND_TRIP: i64 = 16;
-const REPORT_LEAST: Duration = Duration::from_nanos(20_000_000);
-const REPORT_MOST: Duration = Duration::from_secs(60);
-const REPORT_FIRST: Duration = Duration::from_secs(1);
 /// Fewer datagrams are too small a sample of loss.
 const SAMPLE_LEAST: u32 = 64;
 /// Buffers hold no larger bursts for sure,
@@ -112,6 +109,7 @@ impl Sender {
             repairs: None,
             lacking: VecDeque::new(),
             hearing: Hearing::default(),
+            reports: ReportInterval::default(),
             departures: Departures::default(),
             runs: VecDeque::new(),
             number: 0,
@@ -126,7 +124,7 @@ impl Sender {
             complete: false,
             paced: (Instant::ZERO, Bytes(0)),
             left_in_train: 0,
-            jitter: Duration::ZERO,
+            jitter: 0.0,
             draws: Stream::new(config.seed, "pacing", 0),
             waits_until: None,
             recover: None,
@@ -188,12 +186,7 @@ impl Sender {
         Bytes(u64::from(self.number - self.reported) * self.config.symbol.0)
     }
     fn report_every(&self) -> Duration {
-        match self.rtt {
-            None => REPORT_FIRST,
-            Some(rtt) => {
-                Duration::from_nanos(rtt.as_nanos() / REPORTS_PER_ROUND_TRIP).clamp(REPORT_LEAST, REPORT_MOST)
-            }
-        }
+        self.reports.span(self.rtt, self.packet(), self.controller.rate())
     }
     fn assumed_loss(&self) -> f64 {
         self.loss.unwrap_or(self.config.loss_prior).clamp(1e-4, 0.9)
@@ -233,6 +226,9 @@ impl Sender {
         let held = report.held.clamp(Duration::ZERO, (now - left).max(Duration::ZERO));
         let rtt = (now - left - held).max(RTT_LEAST);
         self.rtt = Some(self.rtt.map_or(rtt, |least| least.min(rtt)));
+        if let Some(one_way) = report.one_way {
+            self.reports.learn(now, rtt - one_way, rtt);
+        }
         self.learn_loss(sent, got.min(sent));
         self.delivered += u64::from(got);
         self.tell(now, report, sent, got, rtt);
@@ -430,9 +426,8 @@ impl Sender {
         if let Some(rate) = self.controller.rate() {
             let slack = self.at_most_bytes(self.config.real.slack, BURST_MOST);
             // A probe does not wait for its turn, which never comes at a rate of zero.
-            self.paced.0 = self.scheduled(rate).min(now).max(now - self.jitter - slack);
-            let gap = rate.time_for(self.packet()).as_nanos().min(JITTER_MOST.as_nanos());
-            self.jitter = Duration::from_nanos((gap as f64 * JITTER * self.draws.unit()) as i64);
+            self.paced.0 = self.scheduled(rate).min(now).max(now - self.held_back(rate) - slack);
+            self.jitter = self.draws.unit();
         }
         self.paced.1 = self.packet();
         self.left_in_train = self.controller.advice().probe_train.saturating_sub(1);
@@ -442,9 +437,13 @@ impl Sender {
     fn scheduled(&self, rate: BitRate) -> Instant {
         self.paced.0.saturating_add(rate.time_for(self.paced.1))
     }
+    fn held_back(&self, rate: BitRate) -> Duration {
+        let gap = rate.time_for(self.packet()).min(JITTER_MOST);
+        Duration::from_nanos((gap.as_nanos() as f64 * JITTER * self.jitter) as i64)
+    }
     fn leaves_at(&self) -> Instant {
         match self.controller.rate() {
-            Some(rate) => self.scheduled(rate).saturating_add(self.jitter),
+            Some(rate) => self.scheduled(rate).saturating_add(self.held_back(rate)),
             None => Instant::ZERO,
         }
     }
