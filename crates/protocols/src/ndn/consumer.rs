@@ -40,10 +40,11 @@ pub struct Config {
 }
 
 impl Config {
-    /// With the timer of RFC 6298, of at least 200 ms, and never giving up.
+    /// With the timer of RFC 6298, of at least 200 ms, and never giving up. Its margin is what a queue may grow by
+    /// within a round trip that was constant before: with a millisecond, every such queue would be a timeout.
     pub fn new(segment: Bytes, packet: Bytes) -> Self {
         let ms = |n: i64| Duration::from_nanos(n * 1_000_000);
-        let timers = Timers { first: ms(1000), margin: ms(1), least: ms(200), most: Duration::MAX };
+        let timers = Timers { first: ms(1000), margin: ms(100), least: ms(200), most: Duration::MAX };
         Self {
             segment,
             packet,
