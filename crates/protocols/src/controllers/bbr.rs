@@ -21,7 +21,13 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             "s",
             10.0,
             (0.1, 1e7),
-            "How long the least round-trip time is believed; 10 s, as published, ruins it beyond.",
+            "How long the least round-trip time is believed.",
+        ),
+        Parameter::integer(
+            "rtt_rounds",
+            10.0,
+            (0.0, 1e6),
+            "The same in round trips, if that is longer; 0: as published.",
         ),
         Parameter::integer("rate_window", 10.0, (1.0, 1000.0), "Round trips whose highest rate counts."),
     ],
@@ -32,6 +38,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             header: (flow.packet.0 as f64) / (flow.segment.0 as f64),
             initial: parameters.number("initial_window") * flow.segment.0 as f64,
             rtt_window: Duration::from_secs_f64(parameters.number("rtt_window")),
+            rtt_rounds: parameters.number("rtt_rounds") as i64,
             rate_window: parameters.number("rate_window") as u64,
             phase: Phase::Startup,
             rates: VecDeque::new(),
@@ -67,6 +74,7 @@ struct Bbr {
     header: f64,
     initial: f64,
     rtt_window: Duration,
+    rtt_rounds: i64,
     rate_window: u64,
     phase: Phase,
     /// Delivery rates in bytes/s, each with its round, descending.
@@ -148,7 +156,8 @@ impl Bbr {
         }
     }
     fn learn_rtt(&mut self, now: Instant, rtt: Option<Duration>) {
-        let expired = now - self.rtt_min_at > self.rtt_window;
+        let longer = self.rtt_min.map_or(Duration::ZERO, |rtt| rtt * self.rtt_rounds);
+        let expired = now - self.rtt_min_at > self.rtt_window.max(longer);
         if let Some(rtt) = rtt
             && (expired || self.rtt_min.is_none_or(|least| rtt <= least))
         {
