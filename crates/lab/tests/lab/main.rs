@@ -9,8 +9,8 @@ mod every_scenario;
 mod explain;
 mod failures;
 mod future;
+mod hard_networks;
 mod judged;
-mod named_data;
 mod reference;
 #[path = "../../../../tests/skip.rs"]
 mod skip;

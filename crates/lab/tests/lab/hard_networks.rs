@@ -1,0 +1,92 @@
+//! Networks in which a controller once failed (`scenarios/hard`), and what it must keep of the limit there.
+
+use lightlag_lab::run::{ContactsCache, Options, run};
+use lightlag_scenario::{ScenarioFile, Seed};
+use std::path::Path;
+
+/// What a judged run with these keys set delivered and dropped: Mbit/s, and a share of the packets of a flow.
+struct Ran {
+    goodput: f64,
+    dropped: f64,
+}
+
+fn ran(name: &str, sets: &[(&str, &str)]) -> Ran {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/hard").join(name);
+    let mut file = ScenarioFile::read(&[&path]).unwrap();
+    sets.iter().for_each(|(key, value)| file.set(key, value).unwrap());
+    let scenario = file.points().unwrap().list.remove(0).scenario;
+    let outcome = run(&scenario, Seed::Own, &ContactsCache::default(), &Options::default()).unwrap();
+    assert_eq!(outcome.violations, [""; 0]);
+    let number = |name: &str| outcome.figures.get(name).unwrap_or(f64::NAN);
+    Ran {
+        goodput: number("goodput_bit_per_s") / 1e6,
+        dropped: number("packets_dropped") / number("packets_sent").max(1.0),
+    }
+}
+
+#[test]
+fn short_queue_follows_a_round_trip_that_grows() {
+    let grows = ran("changing_delay.toml", &[]).goodput;
+    assert!(grows > 9.5, "{grows} Mbit/s of 9.68 after a minute in which it grew by a third");
+    let jumps = ran("changing_delay.toml", &[("later", "300 ms"), ("from", "5.001 s")]).goodput;
+    assert!(jumps > 9.0, "{jumps} Mbit/s of 9.68 a minute after it became ten times as long");
+}
+
+#[test]
+fn contact_rate_fills_a_link_whose_return_channel_is_slower_by_far() {
+    for plan in ["plan", "unknown"] {
+        let Ran { goodput, dropped } = ran("slow_return.toml", &[("planned_rate", plan)]);
+        assert!(goodput > 0.9 && dropped < 0.01, "{plan}: {goodput} of 0.97 Mbit/s, {dropped} dropped");
+    }
+}
+
+#[test]
+fn sixteen_flows_of_contact_rate_do_not_overload_a_link_for_good() {
+    for (plan, apart) in [("unknown", "0 s"), ("unknown", "2.5 s"), ("plan", "0 s"), ("plan", "2.5 s")] {
+        let Ran { goodput, dropped } = ran("sixteen_flows.toml", &[("planned_rate", plan), ("apart", apart)]);
+        assert!(
+            goodput > 0.87 && dropped < 0.3,
+            "{plan}, {apart} apart: {goodput} Mbit/s, {dropped} dropped"
+        );
+    }
+}
+
+#[test]
+fn contact_rate_notices_a_link_that_has_grown_and_takes_jitter_for_no_queue() {
+    let grown = ran("grown_link.toml", &[]);
+    assert!(grown.goodput > 3.2 && grown.dropped < 0.01, "{} Mbit/s, {}", grown.goodput, grown.dropped);
+    let jitter = ran("grown_link.toml", &[("later", "1 Mbit/s"), ("jitter", "100 ms")]);
+    assert!(jitter.goodput > 0.68 && jitter.dropped < 0.01, "{} Mbit/s, {}", jitter.goodput, jitter.dropped);
+}
+
+#[test]
+fn bbr_works_at_round_trips_near_and_above_its_window() {
+    for (rtt, least) in [("6 s", 0.6), ("10 s", 0.15), ("20 s", 0.6), ("60 s", 0.3)] {
+        let goodput = ran("long_round_trip.toml", &[("rtt", rtt)]).goodput;
+        assert!(goodput > least, "{rtt}: {goodput} Mbit/s");
+    }
+}
+
+#[test]
+fn dcp_and_ledbat_recover_when_the_old_base_delay_has_aged() {
+    for controller in ["dcp", "ledbat"] {
+        let sets = [
+            ("controller", controller),
+            ("later", "300 ms"),
+            ("from", "5.001 s"),
+            ("measure_from", "900 s"),
+            ("duration", "960 s"),
+        ];
+        let goodput = ran("changing_delay.toml", &sets).goodput;
+        assert!(goodput > 2.0, "{controller}: {goodput} Mbit/s a quarter of an hour later");
+    }
+}
+
+#[test]
+fn an_adaptive_connection_prefers_the_stack_that_carries_more() {
+    let loses = |switch| ran("random_loss.toml", &[("switch", switch)]).goodput;
+    let (policy, datagrams) = (loses("policy"), loses("datagrams"));
+    assert!(policy > 0.85 * datagrams, "{policy} Mbit/s at 5 % loss, by datagrams alone {datagrams}");
+    let clean = ran("random_loss.toml", &[("loss", "0.0")]).goodput;
+    assert!(clean > 10.0, "{clean} Mbit/s without a loss");
+}
