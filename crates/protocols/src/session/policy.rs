@@ -46,6 +46,8 @@ const RETURN_AFTER: Duration = Duration::from_secs(10);
 /// A stream that always loses this share may be slower than datagrams; datagrams that lose less than this see no losses.
 const LOSES: f64 = 0.005;
 const LOSES_NO_MORE: f64 = 0.001;
+/// A round trip of more than this multiple of the least one has the stream's own queue, which loses too.
+const OWN_QUEUE: i64 = 2;
 /// How long datagrams are tried, and by what factor they must carry more.
 const TRIAL: Duration = Duration::from_secs(8);
 const CARRIES_MORE: f64 = 1.1;
@@ -179,6 +181,8 @@ pub struct Policy {
     spill: Spill,
     /// Of the stack that is used.
     losses: LossMeter,
+    /// The least round trip of the stream.
+    least: Option<Duration>,
     /// No trial of datagrams because of losses before this, and how long the next pause is.
     trial: (Instant, Duration),
     /// What the stream carried that was left because of losses, in bytes/s.
@@ -208,6 +212,7 @@ impl Policy {
             now: Instant::ZERO,
             spill: Spill::default(),
             losses: LossMeter::default(),
+            least: None,
             trial: (Instant::ZERO, TRIAL_PAUSE.0),
             lossy: 0.0,
         }
@@ -260,7 +265,7 @@ impl Policy {
                 self.reason_to_return(context).map(|why| Switch { to: Kind::Stream, why })
             }
         }?;
-        self.losses = LossMeter::default();
+        (self.losses, self.least) = (LossMeter::default(), None);
         match (switch.to, switch.why) {
             (Kind::Stream, StackReason::CarryLess { .. }) => self.put_off_trial(now),
             (Kind::Stream, _) => self.long_since = None,
@@ -287,6 +292,7 @@ impl Policy {
         self.unheard = context.datagrams.is_some_and(|datagrams| datagrams.silent > waited);
         self.learn_round_trip(now, context);
         if let Some(stream) = context.stream.filter(|_| self.kind == Kind::Stream) {
+            self.least = self.least.into_iter().chain(stream.rtt).min();
             self.learn_rate(now, &stream);
             let is_long = context.leads.is_none() && self.is_held_up(&stream);
             self.long_since = is_long.then(|| self.long_since.unwrap_or(now));
@@ -394,7 +400,8 @@ impl Policy {
         let hold = if is_known { HOLD } else { HOLD_AT_FIRST };
         let lasts = self.long_since.is_some_and(|since| self.now - since >= hold);
         let long = lasts.then_some(StackReason::LongRoundTrip { rtt, most: self.config.long, share });
-        long.or_else(|| self.loses().filter(|_| !stream.application_limited))
+        let has_queue = self.least.is_none_or(|least| rtt > least * OWN_QUEUE);
+        long.or_else(|| self.loses().filter(|_| !stream.application_limited && !has_queue))
     }
     /// The stream loses all the time, and a trial is due.
     fn loses(&self) -> Option<StackReason> {

@@ -154,6 +154,10 @@ fn where_datagrams_carry_no_more_the_stream_returns_and_they_are_tried_ever_more
     let mut play = Play::new();
     lose(&mut play, 300.0, 0.05, both(limited, carrying(0.05, 1000)));
     assert!(play.switches.is_empty(), "it carries all there is: {:?}", play.reasons());
+    let mut play = Play::new();
+    play.tell(1.0, &both(stream(0.05, 100), carrying(0.05, 1000)));
+    lose(&mut play, 300.0, 0.01, both(stream(0.3, 1000), carrying(0.05, 1000)));
+    assert!(play.switches.is_empty(), "it loses by its own queue: {:?}", play.reasons());
 }
 
 #[test]
