@@ -320,8 +320,9 @@ impl Machine for Receiver {
             }
             Datagram::Report(_) | Datagram::Unknown => return,
         }
-        let first = self.config.real.first_report;
-        let span = if self.report.received > 1 { self.report_every } else { self.report_every.min(first) };
+        // The first reports come at once, each later by twice: a sender that knows no round trip yet asks for too few.
+        let first = self.config.real.first_report * (1 << self.report.sequence.min(20));
+        let span = self.report_every.min(first);
         let next = now.saturating_add(span);
         // What left before the sender knew the round trip asks for reports too seldom.
         self.next_report = Some(self.next_report.map_or(next, |at| at.min(next)));
