@@ -128,7 +128,7 @@ const TRAINS_LEAST: f64 = 3.0;
 /// A train is believed up to this multiple of the rate.
 const TRAIN_MOST: f64 = 2.0;
 /// Loss beyond the usual, beside luck, that means too much.
-const EXCESS: f64 = 0.1;
+const EXCESS: f64 = 0.15;
 /// A cut that leaves more than this part of the loss has changed nothing, and how much of it is usual then.
 const CHANGES_NOTHING: f64 = 0.7;
 const USUAL_WEIGHT: f64 = 0.5;

@@ -46,11 +46,20 @@ pub struct Receiver {
 /// Datagrams that left back to back.
 #[derive(Clone, Copy, Debug)]
 struct Train {
-    last: u32,
+    head: u32,
     first_came: Instant,
-    last_came: Instant,
     count: u32,
 }
+
+impl Train {
+    /// Whether a datagram is one of this train: jitter brings them in any order.
+    fn has(&self, number: u32, in_train: bool) -> bool {
+        if in_train { self.head.abs_diff(number) < LONGEST } else { self.head.wrapping_sub(number) == 1 }
+    }
+}
+
+/// Datagrams of a train at most.
+const LONGEST: u32 = 256;
 
 /// Shorter trains measure the clock more than the link.
 const TRAIN_MIN: u32 = 4;
@@ -208,19 +217,17 @@ impl Receiver {
         }
     }
     fn measure_train(&mut self, now: Instant, number: u32, in_train: bool) {
-        match &mut self.train {
-            Some(train) if in_train && train.last.checked_add(1) == Some(number) => {
-                train.last = number;
-                train.last_came = now;
-                train.count += 1;
-                let span = (now - train.first_came).max(self.config.real.tick);
-                if train.count >= TRAIN_MIN && span > Duration::ZERO {
-                    let size = super::UDP_HEADER + super::HEADER + self.config.symbol;
-                    let bits = (train.count - 1) as f64 * size.0 as f64 * 8.0;
-                    self.report.train = Some(BitRate((bits / span.as_secs_f64()) as u64));
-                }
-            }
-            _ => self.train = Some(Train { last: number, first_came: now, last_came: now, count: 1 }),
+        let Some(train) = self.train.as_mut().filter(|train| train.has(number, in_train)) else {
+            self.train = Some(Train { head: number, first_came: now, count: 1 });
+            return;
+        };
+        train.head = train.head.min(number);
+        train.count += 1;
+        let span = (now - train.first_came).max(self.config.real.tick);
+        if train.count >= TRAIN_MIN && span > Duration::ZERO {
+            let size = super::UDP_HEADER + super::HEADER + self.config.symbol;
+            let bits = (train.count - 1) as f64 * size.0 as f64 * 8.0;
+            self.report.train = Some(BitRate((bits / span.as_secs_f64()) as u64));
         }
     }
     fn compose(&mut self, now: Instant) -> Datagram {
