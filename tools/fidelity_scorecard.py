@@ -15,13 +15,14 @@ import json
 import math
 import random
 import re
-import socket
 import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+
+from fidelity_bundles import free_ports
 
 # Name: transport, controller, and whether it knows the rate of the link.
 SENDERS = {
@@ -107,13 +108,6 @@ controller = "{controller}"
 {plan}"""
 
 
-def free_port() -> int:
-    """A UDP port that is free."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
-
-
 def started(words: list[str]) -> tuple[subprocess.Popen[str], str]:
     """A program that says at which address it listens."""
     one = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -129,6 +123,7 @@ def started(words: list[str]) -> tuple[subprocess.Popen[str], str]:
 def measure(binary: str, file: Path, network: Network, sender: str) -> Run:
     """One run on sockets, and in the world."""
     transport, controller, planned = SENDERS[sender]
+    first, second = free_ports(2)
     listener, at = started(
         [
             binary,
@@ -136,12 +131,12 @@ def measure(binary: str, file: Path, network: Network, sender: str) -> Run:
             "--over",
             transport,
             "--listen",
-            f"127.0.0.1:{free_port()}",
+            f"127.0.0.1:{first}",
             "--json",
             "--once",
         ]
     )
-    near = f"127.0.0.1:{free_port()}"
+    near = f"127.0.0.1:{second}"
     lasts = f"{network.seconds + 4 + 8 * network.rtt:.1f} s"
     emulator, _ = started(
         [binary, "emulate", str(file), "--listen", near, "--to", at, "--for", lasts, "--json"]

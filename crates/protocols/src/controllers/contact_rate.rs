@@ -10,8 +10,8 @@
 //! received rate, less a share `yields`; else it adds a share `pull` of the link rate it does not use, times the
 //! root of the part that it does use: many small flows together do not add more than the link holds. What flows
 //! get is proportional to what they send, so all of them shrink by one factor, and small ones grow by a larger
-//! factor than large ones, both of which make them more equal (Chiu and Jain 1989) without a loss in common and
-//! whatever they began with. Random loss is no sign of others: it leaves no queue.
+//! factor than large ones, both of which make them more equal (Chiu and Jain 1989) without a common loss, from
+//! any start. Random loss is no sign of others: it leaves no queue.
 //!
 //! A queue that was full from the start is not seen: its delay is the least. So where more is lost than usual the flow
 //! also takes its received rate. If that changes nothing, the path loses by itself, and that counts as usual from

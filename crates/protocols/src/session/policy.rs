@@ -182,11 +182,9 @@ pub struct Policy {
     /// Of the stack that is used.
     losses: LossMeter,
     /// The least round trip of the stream.
-    least: Option<Duration>,
+    stream_least: Option<Duration>,
     /// No trial of datagrams because of losses before this, and how long the next pause is.
     trial: (Instant, Duration),
-    /// What the stream carried that was left because of losses, in bytes/s.
-    lossy: f64,
 }
 
 impl Policy {
@@ -212,9 +210,8 @@ impl Policy {
             now: Instant::ZERO,
             spill: Spill::default(),
             losses: LossMeter::default(),
-            least: None,
+            stream_least: None,
             trial: (Instant::ZERO, TRIAL_PAUSE.0),
-            lossy: 0.0,
         }
     }
     /// What carries connections, except where [`Policy::kind_for`] differs.
@@ -265,14 +262,10 @@ impl Policy {
                 self.reason_to_return(context).map(|why| Switch { to: Kind::Stream, why })
             }
         }?;
-        (self.losses, self.least) = (LossMeter::default(), None);
+        (self.losses, self.stream_least) = (LossMeter::default(), None);
         match (switch.to, switch.why) {
             (Kind::Stream, StackReason::CarryLess { .. }) => self.put_off_trial(now),
             (Kind::Stream, _) => self.long_since = None,
-            (Kind::Datagrams, StackReason::Loses { rate, .. }) => {
-                self.lossy = rate;
-                self.on_left(now, true);
-            }
             // It is not this side that came back too early.
             (Kind::Datagrams, StackReason::Led) => self.forget(),
             (Kind::Datagrams, _) => self.on_left(now, context.stream.is_some()),
@@ -292,7 +285,7 @@ impl Policy {
         self.unheard = context.datagrams.is_some_and(|datagrams| datagrams.silent > waited);
         self.learn_round_trip(now, context);
         if let Some(stream) = context.stream.filter(|_| self.kind == Kind::Stream) {
-            self.least = self.least.into_iter().chain(stream.rtt).min();
+            self.stream_least = self.stream_least.into_iter().chain(stream.rtt).min();
             self.learn_rate(now, &stream);
             let is_long = context.leads.is_none() && self.is_held_up(&stream);
             self.long_since = is_long.then(|| self.long_since.unwrap_or(now));
@@ -400,7 +393,7 @@ impl Policy {
         let hold = if is_known { HOLD } else { HOLD_AT_FIRST };
         let lasts = self.long_since.is_some_and(|since| self.now - since >= hold);
         let long = lasts.then_some(StackReason::LongRoundTrip { rtt, most: self.config.long, share });
-        let has_queue = self.least.is_none_or(|least| rtt > least * OWN_QUEUE);
+        let has_queue = self.stream_least.is_none_or(|least| rtt > least * OWN_QUEUE);
         long.or_else(|| self.loses().filter(|_| !stream.application_limited && !has_queue))
     }
     /// The stream loses all the time, and a trial is due.
@@ -410,15 +403,13 @@ impl Policy {
     }
     /// Of a trial of datagrams because the stream loses: whether it is still open, or what ends it.
     fn judge_trial(&self) -> Result<(), Option<StackReason>> {
-        if !matches!(self.why, StackReason::Loses { .. }) {
-            return Err(None);
-        }
+        let StackReason::Loses { rate: stream, .. } = self.why else { return Err(None) };
         if self.now - self.since < TRIAL {
             return Ok(());
         }
         let now = self.carried.map_or(0.0, |(rate, _)| rate);
-        if now < CARRIES_MORE * self.lossy {
-            return Err(Some(StackReason::CarryLess { now, stream: self.lossy }));
+        if now < CARRIES_MORE * stream {
+            return Err(Some(StackReason::CarryLess { now, stream }));
         }
         match self.losses.always() {
             Some(share) if share < LOSES_NO_MORE => Err(None),

@@ -36,7 +36,7 @@ impl Play {
         Self { policy: Policy::new(PolicyConfig::default()), at: 0.0, switches: Vec::new() }
     }
     /// Gives it the same context for `s` seconds.
-    fn tell(&mut self, s: f64, context: &Context) {
+    fn hold(&mut self, s: f64, context: &Context) {
         let until = self.at + s;
         while self.at < until {
             let now = Instant::ZERO + seconds(self.at);
@@ -58,21 +58,21 @@ fn both(stream: Option<StreamContext>, datagrams: Option<DatagramsContext>) -> C
 #[test]
 fn tcp_is_not_left_for_its_own_queue() {
     let mut play = Play::new();
-    play.tell(5.0, &both(stream(0.01, 72), datagrams(0.0)));
-    play.tell(300.0, &both(stream(0.9, 71), datagrams(0.0)));
+    play.hold(5.0, &both(stream(0.01, 72), datagrams(0.0)));
+    play.hold(300.0, &both(stream(0.9, 71), datagrams(0.0)));
     assert!(play.switches.is_empty(), "{:?}", play.reasons());
-    play.tell(300.0, &both(stream(0.9, 31), datagrams(0.9)));
+    play.hold(300.0, &both(stream(0.9, 31), datagrams(0.9)));
     assert_eq!(play.reasons(), ["round trip 900 ms, more than 500 ms, at 41 of 72 kB/s"]);
 }
 
 #[test]
 fn a_stream_that_fills_its_own_queue_from_the_start_is_not_left() {
     let mut play = Play::new();
-    play.tell(1.0, &both(stream(0.005, 0).map(|told| StreamContext { rate: None, ..told }), datagrams(0.0)));
-    play.tell(3.0, &both(stream(0.7, 0).map(|told| StreamContext { rate: None, ..told }), datagrams(0.7)));
-    play.tell(300.0, &both(stream(0.7, 70), datagrams(0.7)));
+    play.hold(1.0, &both(stream(0.005, 0).map(|told| StreamContext { rate: None, ..told }), datagrams(0.0)));
+    play.hold(3.0, &both(stream(0.7, 0).map(|told| StreamContext { rate: None, ..told }), datagrams(0.7)));
+    play.hold(300.0, &both(stream(0.7, 70), datagrams(0.7)));
     assert!(play.switches.is_empty(), "{:?}", play.reasons());
-    play.tell(10.0, &both(stream(0.9, 31), datagrams(0.9)));
+    play.hold(10.0, &both(stream(0.9, 31), datagrams(0.9)));
     assert_eq!(play.reasons(), ["round trip 900 ms, more than 500 ms, at 41 of 70 kB/s"]);
 }
 
@@ -80,9 +80,9 @@ fn a_stream_that_fills_its_own_queue_from_the_start_is_not_left() {
 fn a_stream_that_never_reaches_what_datagrams_carried_is_held_up() {
     let mut play = Play::new();
     let known = datagrams(0.1).map(|told| DatagramsContext { rate: Some(BitRate(70 * 8000)), ..told });
-    play.tell(1.0, &both(None, known));
-    play.tell(5.0, &both(stream(0.1, 8), known));
-    play.tell(10.0, &both(stream(3.2, 8), datagrams(3.2)));
+    play.hold(1.0, &both(None, known));
+    play.hold(5.0, &both(stream(0.1, 8), known));
+    play.hold(10.0, &both(stream(3.2, 8), datagrams(3.2)));
     assert_eq!(play.reasons()[2..], ["round trip 3200 ms, more than 500 ms, at 8 of 70 kB/s"]);
 }
 
@@ -91,7 +91,7 @@ fn a_long_round_trip_without_a_queue_is_left_whoever_limits_the_rate() {
     let limited = stream(0.9, 2).map(|told| StreamContext { application_limited: true, ..told });
     for one in [limited, stream(0.9, 500)] {
         let mut play = Play::new();
-        play.tell(10.0, &both(one, datagrams(0.9)));
+        play.hold(10.0, &both(one, datagrams(0.9)));
         assert_eq!(play.reasons(), ["round trip 900 ms, more than 500 ms"], "{one:?}");
     }
 }
@@ -101,21 +101,21 @@ fn answers_go_by_what_the_other_side_sends() {
     let limited = stream(0.9, 2).map(|told| StreamContext { application_limited: true, ..told });
     let led = |leads| Context { leads: Some(leads), ..both(limited, datagrams(0.9)) };
     let mut play = Play::new();
-    play.tell(60.0, &led(Kind::Stream));
+    play.hold(60.0, &led(Kind::Stream));
     assert!(play.switches.is_empty(), "the queue is the other side's: {:?}", play.reasons());
-    play.tell(10.0, &led(Kind::Datagrams));
-    play.tell(10.0, &led(Kind::Stream));
+    play.hold(10.0, &led(Kind::Datagrams));
+    play.hold(10.0, &led(Kind::Stream));
     assert_eq!(play.reasons(), ["the other side sends by it"; 2]);
-    play.tell(10.0, &Context { stream: None, ..led(Kind::Stream) });
+    play.hold(10.0, &Context { stream: None, ..led(Kind::Stream) });
     assert_eq!(play.reasons()[2..], ["TCP is not connected"], "what is not there carries no answers");
     let mut play = Play::new();
     let well = || both(stream(0.01, 72), datagrams(0.01));
     (0..20).for_each(|turn| {
         let leads = if turn % 2 == 0 { Kind::Datagrams } else { Kind::Stream };
-        play.tell(1.0, &Context { leads: Some(leads), ..well() });
+        play.hold(1.0, &Context { leads: Some(leads), ..well() });
     });
-    play.tell(1.0, &both(None, datagrams(0.01)));
-    play.tell(3.0, &well());
+    play.hold(1.0, &both(None, datagrams(0.01)));
+    play.hold(3.0, &well());
     assert_eq!(play.policy.kind(), Kind::Stream, "the other side's haste is not this one's");
 }
 
@@ -126,7 +126,7 @@ fn lose(play: &mut Play, s: f64, share: f64, mut context: Context) {
         fate = Fate { sent: fate.sent + 200, lost: fate.lost + (200.0 * share) as u64 };
         context.stream.iter_mut().for_each(|stream| stream.fate = fate);
         context.datagrams.iter_mut().for_each(|datagrams| datagrams.fate = fate);
-        play.tell(1.0, &context);
+        play.hold(1.0, &context);
     }
 }
 
@@ -155,7 +155,7 @@ fn where_datagrams_carry_no_more_the_stream_returns_and_they_are_tried_ever_more
     lose(&mut play, 300.0, 0.05, both(limited, carrying(0.05, 1000)));
     assert!(play.switches.is_empty(), "it carries all there is: {:?}", play.reasons());
     let mut play = Play::new();
-    play.tell(1.0, &both(stream(0.05, 100), carrying(0.05, 1000)));
+    play.hold(1.0, &both(stream(0.05, 100), carrying(0.05, 1000)));
     lose(&mut play, 300.0, 0.01, both(stream(0.3, 1000), carrying(0.05, 1000)));
     assert!(play.switches.is_empty(), "it loses by its own queue: {:?}", play.reasons());
 }
@@ -181,10 +181,10 @@ fn back_off_silence_links_and_plans_are_reasons_of_their_own() {
     ];
     for (context, why) in cases {
         let mut play = Play::new();
-        play.tell(5.0, &well);
-        play.tell(1.0, &context);
+        play.hold(5.0, &well);
+        play.hold(1.0, &context);
         assert_eq!(play.reasons(), [why]);
-        play.tell(10.0, &well);
+        play.hold(10.0, &well);
         assert_eq!(play.reasons()[1..], ["round trip 10 ms, less than 300 ms"]);
     }
 }
@@ -193,14 +193,14 @@ fn back_off_silence_links_and_plans_are_reasons_of_their_own() {
 fn datagrams_that_nobody_answers_are_left_for_a_stream_that_is_answered() {
     let mut play = Play::new();
     let deaf = Some(DatagramsContext { silent: seconds(50.0), ..DatagramsContext::default() });
-    play.tell(5.0, &both(None, deaf));
+    play.hold(5.0, &both(None, deaf));
     assert!(play.policy.would_return(), "a side that can open a stream must open one");
-    play.tell(5.0, &both(stream(0.1, 72), deaf));
+    play.hold(5.0, &both(stream(0.1, 72), deaf));
     assert_eq!(play.policy.kind(), Kind::Stream);
     assert_eq!(play.reasons(), ["TCP is not connected", "round trip 100 ms, less than 300 ms"]);
     let mut play = Play::new();
-    play.tell(1.0, &both(None, deaf));
-    play.tell(1.0, &both(stream(0.4, 72), deaf));
+    play.hold(1.0, &both(None, deaf));
+    play.hold(1.0, &both(stream(0.4, 72), deaf));
     assert_eq!(play.reasons()[1..], ["datagrams not answered for 50.0 s, TCP is"]);
 }
 
@@ -209,15 +209,15 @@ fn hasty_returns_are_made_later_and_later_and_calm_makes_up_for_them() {
     let (well, ill) = (both(stream(0.01, 72), datagrams(0.01)), both(None, datagrams(0.01)));
     let mut play = Play::new();
     for _ in 0..600 {
-        play.tell(1.0, &well);
-        play.tell(1.0, &ill);
+        play.hold(1.0, &well);
+        play.hold(1.0, &ill);
     }
     let hasty = play.switches.len();
     assert!(hasty < 60, "{hasty} switches in twenty minutes");
-    play.tell(3600.0, &well);
-    play.tell(1.0, &ill);
+    play.hold(3600.0, &well);
+    play.hold(1.0, &ill);
     let before = play.at;
-    play.tell(100.0, &well);
+    play.hold(100.0, &well);
     let (back, _) = play.switches[play.switches.len() - 1];
     assert!(back - before < 4.0, "after an hour of calm it came back after {} s", back - before);
 }
@@ -229,15 +229,15 @@ fn low_priorities_go_by_datagrams_while_higher_ones_fill_the_stream() {
     let full = Bytes(10_000_000);
     let mut context = both(stream(0.1, 72), datagrams(0.1));
     context.backlog[0] = full;
-    play.tell(60.0, &context);
+    play.hold(60.0, &context);
     assert_eq!(play.policy.kind_for(&hints(0, None)), Kind::Stream, "no other class has a backlog");
     context.backlog[2] = full;
-    play.tell(60.0, &context);
+    play.hold(60.0, &context);
     let kinds: Vec<Kind> = (0..PRIORITIES).map(|class| play.policy.kind_for(&hints(class, None))).collect();
     assert_eq!(kinds, [Kind::Datagrams, Kind::Datagrams, Kind::Stream, Kind::Stream]);
     assert_eq!(play.policy.kind_for(&hints(0, Some(100))), Kind::Stream, "it does not tolerate a long delay");
     context.backlog[2] = Bytes(0);
-    play.tell(60.0, &context);
+    play.hold(60.0, &context);
     assert_eq!(play.policy.kind_for(&hints(0, None)), Kind::Stream);
 }
 
@@ -246,8 +246,9 @@ fn fate() -> impl Strategy<Value = Fate> {
 }
 
 fn anything() -> impl Strategy<Value = Context> {
-    let told = (prop::option::of(0.0..300.0_f64), 0_u32..4, 0.0..10.0_f64, any::<bool>(), 0_u64..100, fate());
-    let stream = told.prop_map(|(rtt, backoff, silent, application_limited, rate, fate)| StreamContext {
+    let drawn =
+        (prop::option::of(0.0..300.0_f64), 0_u32..4, 0.0..10.0_f64, any::<bool>(), 0_u64..100, fate());
+    let stream = drawn.prop_map(|(rtt, backoff, silent, application_limited, rate, fate)| StreamContext {
         rtt: rtt.map(seconds),
         backoff: backoff.saturating_sub(1),
         silent: seconds(if silent < 5.0 { 0.0 } else { silent }),
@@ -292,7 +293,7 @@ proptest! {
         let mut left: Option<f64> = None;
         for (context, span) in told {
             let before = play.switches.len();
-            play.tell(span, &context);
+            play.hold(span, &context);
             for (at, Switch { to, why }) in play.switches.split_off(before) {
                 let line = why.to_string();
                 prop_assert!(!line.is_empty() && !line.contains('\n'));
