@@ -189,6 +189,10 @@ proptest! {
             let within = Instant::ZERO <= contact.start && contact.start < contact.end && contact.end <= until;
             prop_assert!(within, "{}: {:?}", name, contact);
         }
+        // Its tracks tell how many, not its parameters.
+        if name == "recorded" {
+            return Ok(());
+        }
         let pace = (TABLE[which].pace)(&parameters);
         let journey_s = pace.journey_m / pace.speed_m_per_s.max(1e-300) + pace.pause_s;
         let promised = f64::from(NODES) * (2.0 + 3_600.0 * pace.legs / journey_s.max(1e-15));
