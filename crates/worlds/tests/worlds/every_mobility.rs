@@ -189,7 +189,7 @@ proptest! {
             let within = Instant::ZERO <= contact.start && contact.start < contact.end && contact.end <= until;
             prop_assert!(within, "{}: {:?}", name, contact);
         }
-        // Its tracks tell how many, not its parameters.
+        // Its number of legs is in its tracks, not in its parameters.
         if name == "recorded" {
             return Ok(());
         }
