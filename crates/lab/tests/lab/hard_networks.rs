@@ -33,6 +33,17 @@ fn short_queue_follows_a_round_trip_that_grows() {
 }
 
 #[test]
+fn short_queue_that_learns_usual_losses_fills_a_link_that_loses_three_of_ten_round_trips() {
+    let Ran { goodput, .. } = ran("lost_data.toml", &[]);
+    assert!(goodput > 7.5, "{goodput} Mbit/s of 8.1");
+    let before = ran("lost_data.toml", &[("usual_loss", "false")]).goodput;
+    assert!(
+        before < 1.0,
+        "{before} Mbit/s where each loss counts as congestion: is the parameter still needed?"
+    );
+}
+
+#[test]
 fn contact_rate_fills_a_link_whose_return_channel_is_slower_by_far() {
     for plan in ["plan", "unknown"] {
         let Ran { goodput, dropped } = ran("slow_return.toml", &[("planned_rate", plan)]);

@@ -35,6 +35,7 @@ mod sack;
 mod short_queue;
 mod standing_queue;
 mod tcp_planet;
+mod usual_loss;
 mod vegas;
 mod westwood_plus;
 
@@ -117,6 +118,9 @@ pub struct Advice {
     /// How long to wait for an answer before it counts as lost; `None`: as the transport computes it
     /// (RFC 6298).
     pub timeout: Option<Duration>,
+    /// A request that is repeated waits twice as long as before, each time. Without it, where much is lost whatever is
+    /// sent, repeated ones keep their places in the window no longer than others. Consumers of names obey.
+    pub doubles: bool,
     /// Packets sent back to back as one probe train, from which the receiver measures the link's rate;
     /// 1: no train.
     pub probe_train: u32,
@@ -129,8 +133,13 @@ pub struct Advice {
 
 impl Advice {
     /// Nothing is asked.
-    pub const NONE: Self =
-        Self { timeout: None, probe_train: 1, low_priority_copies: 0.0, discovered_rate: None };
+    pub const NONE: Self = Self {
+        timeout: None,
+        doubles: true,
+        probe_train: 1,
+        low_priority_copies: 0.0,
+        discovered_rate: None,
+    };
 }
 
 /// What an acknowledgement says.

@@ -7,6 +7,7 @@
 //! history per site, drains, a test of whether the queue answers at all) is in the docs page.
 
 use super::reno::initial_window;
+use super::usual_loss::{UsualLoss, Verdict};
 use super::{Ack, Advice, Cause, Controller, Flow, Loss, Sent};
 use crate::math;
 use crate::parameter::{self, Parameter, Parameters};
@@ -40,6 +41,11 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             10.0,
             (3.0, 1000.0),
             "Round trips of yielding without effect after which the other flow counts as one that never yields.",
+        ),
+        Parameter::flag(
+            "usual_loss",
+            false,
+            "Losses that stay after three reductions count as none of congestion. Beside many flows on a small queue it drops more.",
         ),
     ],
     only_with: &[],
@@ -97,6 +103,10 @@ const FLOOR: f64 = 0.25;
 const SITES: usize = 8;
 /// An Interest is lost after two usual round trips, or one plus this margin if that is later.
 const TIMEOUT_MARGIN_S: f64 = 0.2;
+/// Where delays differ by less than this number of packets takes, no other flow queues.
+const QUIET: f64 = 3.0;
+/// Of a smaller window no effect of a reduction can be seen.
+const TRIED_MIN: f64 = 4.0;
 /// In segments.
 const WINDOW_MIN: f64 = 2.0;
 
@@ -222,6 +232,10 @@ struct ShortQueue {
     window_before: f64,
     /// When the flow last competed with one that does not yield.
     met: Option<Instant>,
+    losses: UsualLoss,
+    learns: bool,
+    /// The window before the reductions that losses asked for.
+    window_unreduced: f64,
 }
 
 /// Packets per second in the densest half, which takes `more` seconds longer than it seems.
@@ -265,6 +279,9 @@ impl ShortQueue {
             variation: 0.0,
             window_before: 0.0,
             met: None,
+            losses: UsualLoss::default(),
+            learns: parameters.flag("usual_loss"),
+            window_unreduced: 0.0,
         }
     }
     /// Moves the path of `ack` to the end; on a new path the rate of the link is unknown.
@@ -340,6 +357,7 @@ impl ShortQueue {
         if !nothing {
             self.rate = (ack.delivered.0 - round.began_at) as f64 / self.segment / took;
             self.typify(&mut round.longer);
+            self.see_losses(&round.longer);
         }
         if !nothing && self.phase == Phase::Start {
             self.measure_train(&round.came);
@@ -367,6 +385,11 @@ impl ShortQueue {
         // So is the base.
         let heard = self.paths.back().map_or(f64::INFINITY, |path| path.heard.max(1.0));
         self.noise = UNCERTAIN * self.spread * math::sqrt(1.0 / self.count + 1.0 / heard);
+    }
+    /// Round trips of one round, sorted.
+    fn see_losses(&mut self, longer: &[f64]) {
+        let (Some(path), [least, ..], [.., most]) = (self.paths.back(), longer, longer) else { return };
+        self.losses.on_round((path.base + least, path.base + most), QUIET / self.capacity.max(self.rate));
     }
     /// A typical round trip significantly below the base becomes the base.
     fn see_base(&mut self, now: Instant) {
@@ -627,6 +650,7 @@ impl Controller for ShortQueue {
         if ack.acked.0 == 0 {
             return;
         }
+        self.losses.on_answer();
         self.measure(ack);
         let arrived = ack.acked.0 as f64 / self.segment;
         if ack.limited && !ack.recovering {
@@ -639,11 +663,31 @@ impl Controller for ShortQueue {
         self.round_over(ack);
     }
     fn on_loss(&mut self, loss: &Loss) {
-        if loss.cause == Cause::Timeout && loss.again {
+        if loss.cause != Cause::Mark {
+            self.losses.on_loss();
+        }
+        if loss.cause == Cause::Timeout && loss.again && self.losses.is_outage() {
             self.window = WINDOW_MIN;
-            self.start_again();
-        } else if loss.episode {
+            return self.start_again();
+        }
+        let searches = self.learns && matches!(self.phase, Phase::Start | Phase::Steady);
+        if loss.cause == Cause::Mark || !searches {
+            if loss.episode {
+                self.lost();
+            }
+            return;
+        }
+        let verdict = self.losses.judge(loss.episode);
+        if verdict == Verdict::Reduce {
+            if self.losses.tries() == 1 {
+                self.window_unreduced = self.window;
+            }
+            if self.window < TRIED_MIN {
+                self.losses.forget();
+            }
             self.lost();
+        } else if verdict == Verdict::Undo {
+            self.window = self.window.max(self.window_unreduced);
         }
     }
     fn window(&self) -> Bytes {
@@ -658,12 +702,13 @@ impl Controller for ShortQueue {
         // responder further away, is no loss.
         let span = self.rtt + self.rtt.max(TIMEOUT_MARGIN_S);
         let timeout = (self.rtt > 0.0).then(|| Duration::from_secs_f64(span));
-        Advice { timeout, ..Advice::NONE }
+        Advice { timeout, doubles: !self.learns, ..Advice::NONE }
     }
     fn observe(&self, seen: &mut Observation) {
         seen.push(("window", self.window * self.segment));
         seen.push(("queueing_delay", self.queueing));
         seen.push(("phase", self.phase.number()));
+        seen.push(("usual_loss", self.losses.share()));
         seen.push(("capacity", self.capacity * self.packet * 8.0));
         seen.push(("base_delay", self.paths.back().map_or(f64::NAN, |path| path.base)));
     }

@@ -304,8 +304,10 @@ impl Consumer {
     }
     /// How long to wait for an answer to an Interest after this number of repairs.
     fn timeout(&self, repairs: u32) -> Duration {
-        let own = self.controller.advice().timeout.map(|span| self.rto.backed_off(span));
+        let advice = self.controller.advice();
+        let own = advice.timeout.map(|span| self.rto.backed_off(span));
         let span = own.unwrap_or_else(|| self.rto.span());
+        let repairs = if advice.doubles { repairs } else { 0 };
         Duration::from_nanos(span.as_nanos().saturating_mul(1 << repairs.min(DOUBLINGS_MAX)))
     }
     /// When the first of what was lost may be repeated.

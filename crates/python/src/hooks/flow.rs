@@ -222,6 +222,7 @@ impl From<&Advice> for rust::Advice {
             probe_train: advice.probe_train,
             low_priority_copies: advice.low_priority_copies,
             discovered_rate: advice.discovered_rate_bit_per_s.map(BitRate),
+            ..Self::NONE
         }
     }
 }

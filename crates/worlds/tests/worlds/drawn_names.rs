@@ -6,6 +6,7 @@ use lightlag_protocols::link::queues::{Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate};
 use lightlag_protocols::math;
 use lightlag_protocols::ndn::{Clock, Config, ForwarderConfig, Names, Producer, Requests, StampedAt};
+use lightlag_protocols::parameter::Value;
 use lightlag_protocols::rng::Stream;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
@@ -27,6 +28,11 @@ struct Network {
     /// From a quarter of the run on, for this long.
     takes_s: f64,
     span_s: f64,
+    /// Shares lost at random of Interests and of Data.
+    lost: [f64; 2],
+    /// How many ask at once.
+    readers: u64,
+    usual_loss: bool,
 }
 
 fn at(seconds: f64) -> Instant {
@@ -41,9 +47,22 @@ impl Network {
         let (rate, rtt_s) = (between(1e6, 2e7), between(0.02, 0.2));
         let queue = (rate * rtt_s / PACKET_BITS * between(0.7, 3.0)).max(20.0) as u64;
         let span_s = (100.0 * rtt_s).max(20_000.0 * PACKET_BITS / rate);
-        (Self { rate, rtt_s, queue, factor: 1.0, takes_s: 0.0, span_s }, draws)
+        (
+            Self {
+                rate,
+                rtt_s,
+                queue,
+                factor: 1.0,
+                takes_s: 0.0,
+                span_s,
+                lost: [0.0; 2],
+                readers: 1,
+                usual_loss: false,
+            },
+            draws,
+        )
     }
-    fn link(&self) -> LinkSpec {
+    fn link(&self, lost: f64) -> LinkSpec {
         let half = |rtt_s: f64| Duration::from_secs_f64(rtt_s / 2.0);
         let changes = self.span_s / 4.0;
         LinkSpec {
@@ -52,7 +71,7 @@ impl Network {
                 (at(changes), half(self.rtt_s)),
                 (at(changes + self.takes_s.max(0.001)), half(self.rtt_s * self.factor)),
             ]),
-            loss: Loss::NONE,
+            loss: Loss::uniform(lost),
             queue: Discipline::drop_tail(Limit::Packets(self.queue)),
             reorder: None,
             duplicate: 0.0,
@@ -75,25 +94,27 @@ impl Network {
             freshness_ms: 0,
             site: None,
         };
-        let consumer = ConsumerSpec {
+        let parameters = BTreeMap::from([("usual_loss".to_owned(), Value::Flag(self.usual_loss))]);
+        let mut consumer = |n: u64| ConsumerSpec {
             node: 0,
-            start: Instant::ZERO,
+            start: at(n as f64 * 7.0 * self.rtt_s),
             stop: None,
             stop_after: None,
-            requests: Requests::object(root, None),
+            requests: Requests::object(names.intern_text(&format!("/data/{n}")), None),
             interest: Bytes(24),
             config: Config::new(Bytes(CONTENT), Bytes(CONTENT + OVERHEAD)),
-            controller: Factory::resolve("short_queue", &BTreeMap::new()).expect("it is in the table"),
+            controller: Factory::resolve("short_queue", &parameters).expect("it is in the table"),
         };
+        let consumers = (0..self.readers).map(&mut consumer).collect();
         Setup {
             names,
             nodes: nodes.into(),
             links: vec![
-                LinkEnds { from: 0, to: 1, back: 1, spec: self.link() },
-                LinkEnds { from: 1, to: 0, back: 0, spec: self.link() },
+                LinkEnds { from: 0, to: 1, back: 1, spec: self.link(self.lost[0]) },
+                LinkEnds { from: 1, to: 0, back: 0, spec: self.link(self.lost[1]) },
             ],
             producers: vec![ProducerSpec { node: 1, prefix: root, producer }],
-            consumers: vec![consumer],
+            consumers,
             until: at(self.span_s),
             until_complete: false,
             measure_from: at(self.span_s / 2.0),
@@ -106,11 +127,12 @@ impl Network {
     /// queues dropped in the whole run.
     fn second_half(&self) -> (f64, f64) {
         let outcome = run(&self.setup(), &mut ());
-        let reader = &outcome.consumers[0];
-        let bits = 8.0 * reader.measured.0 as f64;
-        let limit = self.rate * (8 * CONTENT) as f64 / PACKET_BITS * self.span_s / 2.0;
+        let readers = &outcome.consumers;
+        let bits = 8.0 * readers.iter().map(|reader| reader.measured.0).sum::<u64>() as f64;
+        let asked = readers.iter().map(|reader| reader.counts.interests).sum::<u64>();
+        let limit = self.rate * (8 * CONTENT) as f64 / PACKET_BITS * self.span_s / 2.0 * (1.0 - self.lost[1]);
         let dropped = outcome.links.iter().map(|link| link.dropped).sum::<u64>();
-        (bits / limit, dropped as f64 / reader.counts.interests as f64)
+        (bits / limit, dropped as f64 / asked as f64)
     }
 }
 
@@ -133,4 +155,25 @@ fn short_queue_follows_a_delay_that_changes_slowly_or_at_once() {
     }
     shares.sort_by(f64::total_cmp);
     assert!(shares[3] > 0.9, "{shares:?}");
+}
+
+#[test]
+fn short_queue_that_learns_usual_losses_carries_60_percent_of_the_limit_in_97_of_100_networks() {
+    let mut shares = Vec::new();
+    for index in 0..60 {
+        let (mut network, mut draws) = Network::drawn("random loss", index);
+        network.usual_loss = true;
+        network.lost = match index % 3 {
+            0 => [0.0, 0.3 * draws.unit()],
+            1 => [0.3 * draws.unit(), 0.0],
+            _ => [0.3 * draws.unit(); 2],
+        };
+        network.span_s = 8.0 * network.span_s.max(100.0 * network.rtt_s);
+        let (share, dropped) = network.second_half();
+        assert!(dropped < 0.05, "{dropped:.4} dropped: {network:?}");
+        shares.push(share);
+    }
+    shares.sort_by(f64::total_cmp);
+    // Of 300, six got less: most of them where half of the round trips fail.
+    assert!(shares[1] > 0.6 && shares[30] > 0.9, "{shares:?}");
 }
