@@ -177,3 +177,19 @@ fn short_queue_that_learns_usual_losses_carries_60_percent_of_the_limit_in_97_of
     // Of 300, six got less: most of them where half of the round trips fail.
     assert!(shares[1] > 0.6 && shares[30] > 0.9, "{shares:?}");
 }
+
+#[test]
+fn crowds_of_short_queue_on_small_queues_drop_less_than_a_quarter_or_half_if_they_learn_usual_losses() {
+    for index in 0..40 {
+        let (mut network, mut draws) = Network::drawn("crowds", index);
+        network.readers = 2 + draws.below(14);
+        network.queue = 4 + draws.below(60);
+        network.lost = if index % 2 == 0 { [0.0; 2] } else { [0.0, 0.05 * draws.unit()] };
+        network.span_s *= 2.0;
+        let (share, dropped) = network.second_half();
+        assert!(share > 0.85 && dropped < 0.25, "{share:.3} of the limit, {dropped:.4} dropped: {network:?}");
+        network.usual_loss = true;
+        let (share, dropped) = network.second_half();
+        assert!(share > 0.9 && dropped < 0.51, "{share:.3} of the limit, {dropped:.4} dropped: {network:?}");
+    }
+}
