@@ -316,7 +316,7 @@ keys! {
     }
     /// Of the other direction of a link.
     BACK {
-        rate: Any(&[RATE, Table(STEPS)]), "Rate, or `{ steps = [...] }` over time.";
+        rate: Any(&[RATE, Table(STEPS)]), "Rate, `{ steps = [...] }` over time, or `{ mahimahi = FILE }`.";
         delay: Any(&[TIME, Table(DELAY)]), "One-way delay, or a table: `steps` or `file`, `variance`, `every`.";
         loss: Any(&[SHARE, Model(&LOSSES)]), "Share of packets lost, or `{ model = ... }`.";
         queue: Any(&[FREE, Model(&QUEUES)]), "Size of the queue in packets or bytes, or `{ discipline = ... }`.";
@@ -335,6 +335,7 @@ keys! {
     /// Of a rate over time.
     STEPS {
         steps: List(&Table(RATE_STEP)), "Rates from each instant on, in order of time.";
+        mahimahi: Text, "In place of `steps`: a trace of mahimahi, a line for each opportunity to deliver 1504 bytes.";
     }
     /// Of a step of a rate.
     RATE_STEP {

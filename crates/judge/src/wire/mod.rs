@@ -9,7 +9,7 @@ use lightlag_protocols::link::queues::Limit;
 use lightlag_protocols::link::{Delay, DropCause, LinkSpec, Rate};
 use lightlag_protocols::time::{Duration, Instant};
 use std::collections::{HashMap, VecDeque};
-use times::{keeps_order, leaves, slack, spread, under_way};
+use times::{Served, keeps_order, leaves, slack, spread, under_way};
 
 /// What a link can do wrong, whatever it carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +96,8 @@ pub(super) struct LinkState {
     /// Of all that were ever offered, in the order in which they leave, the next to leave.
     next: u64,
     free_at: Instant,
+    /// Of recorded opportunities.
+    served: Served,
     waiting: u64,
     waiting_bytes: u64,
     /// When the newest was offered and which it is, until it is settled whether a packet was dropped.
@@ -134,6 +136,7 @@ impl LinkState {
             gone: 0,
             next: 0,
             free_at: Instant::ZERO,
+            served: Served::default(),
             waiting: 0,
             waiting_bytes: 0,
             unsettled: None,
@@ -208,7 +211,13 @@ impl LinkState {
                 return false;
             }
             entry.began = start;
-            entry.left = leaves(&self.spec.rate, start, entry.parcel.size);
+            entry.left = match &self.spec.rate {
+                Rate::Opportunities(trace) => {
+                    let waited = self.free_at > entry.offered;
+                    self.served.leaves(trace.at_ms(), start, waited, entry.parcel.size)
+                }
+                rate => leaves(rate, start, entry.parcel.size),
+            };
             self.free_at = entry.left;
             self.waiting -= 1;
             self.waiting_bytes -= u64::from(entry.parcel.size);

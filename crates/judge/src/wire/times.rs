@@ -1,14 +1,15 @@
 //! Earliest departure and arrival of a packet, recomputed without the code of links.
 
-use lightlag_protocols::link::{DEVIATIONS_MOST, Delay, LinkSpec, Rate};
+use lightlag_protocols::link::{DEVIATIONS_MOST, Delay, HEADER_BYTES, LinkSpec, OPPORTUNITY_BYTES, Rate};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::BitRate;
 
-/// When the last bit has left of what begins to leave at `start`, at the earliest.
+/// When the last bit has left of what begins to leave at `start` on an idle link, at the earliest.
 pub(super) fn leaves(rate: &Rate, start: Instant, size: u32) -> Instant {
     let bits = u128::from(size) * 8_000_000_000;
     match rate {
         Rate::Constant(rate) => later(start, bits, *rate),
+        Rate::Opportunities(trace) => Served::default().leaves(trace.at_ms(), start, false, size),
         Rate::Table(rows) => {
             let mut at = start;
             let mut left = bits;
@@ -32,6 +33,51 @@ pub(super) fn leaves(rate: &Rate, start: Instant, size: u32) -> Instant {
                 (at, now) = (until, rows[next].1);
                 next += 1;
             }
+        }
+    }
+}
+
+/// How far recorded opportunities are used: the millisecond at which their period began, the next one in it, and the
+/// bytes left of the one before.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Served {
+    began_ms: u64,
+    next: usize,
+    left: u64,
+}
+
+impl Served {
+    /// When the last byte leaves of a packet whose turn comes at `start`, one opportunity after the other; `waited` if
+    /// it was there before.
+    pub(super) fn leaves(&mut self, at_ms: &[u32], start: Instant, waited: bool, size: u32) -> Instant {
+        let period = u64::from(at_ms.last().copied().unwrap_or(1)).max(1);
+        let time = |served: &Self| served.began_ms + u64::from(at_ms[served.next]);
+        if !waited {
+            self.left = 0;
+            let ms = start.as_nanos().max(0) as u64 / 1_000_000;
+            if ms > self.began_ms + period {
+                *self = Self { began_ms: ms - ms % period, ..Self::default() };
+            }
+            while time(self) <= ms {
+                self.pass(at_ms.len(), period);
+            }
+        }
+        let mut missing = u64::from(size) + HEADER_BYTES;
+        let mut at = start;
+        while missing > self.left {
+            missing -= self.left;
+            at = Instant::ZERO
+                .saturating_add(Duration::from_nanos((time(self) as i64).saturating_mul(1_000_000)));
+            self.left = OPPORTUNITY_BYTES;
+            self.pass(at_ms.len(), period);
+        }
+        self.left -= missing;
+        at
+    }
+    fn pass(&mut self, count: usize, period: u64) {
+        self.next += 1;
+        if self.next == count {
+            (self.next, self.began_ms) = (0, self.began_ms + period);
         }
     }
 }

@@ -7,11 +7,13 @@
 
 mod delay;
 pub mod losses;
+mod opportunities;
 pub mod queues;
 mod rate;
 
 pub use delay::{DEVIATIONS_MOST, Delay};
 pub use losses::{Loss, LossModel};
+pub use opportunities::{HEADER_BYTES, OPPORTUNITY_BYTES, Opportunities};
 pub use queues::{Dropped, Queue};
 pub use rate::Rate;
 
@@ -157,6 +159,8 @@ pub struct Link<P> {
     waiting: u64,
     /// A packet may come before one that left earlier.
     overtakes: bool,
+    /// Of a link with recorded opportunities.
+    used: opportunities::Used,
     /// When the packet that is leaving has left.
     free_at: Instant,
     wire: VecDeque<(Instant, P)>,
@@ -179,6 +183,7 @@ impl<P: Load + Clone + 'static> Link<P> {
             overtakes: spec.reorder.is_some()
                 || spec.jitter > Duration::ZERO
                 || spec.delay.falls_faster_than_time(),
+            used: opportunities::Used::default(),
             free_at: Instant::ZERO,
             wire: VecDeque::new(),
             dropped: Vec::new(),
@@ -216,6 +221,9 @@ impl<P: Load + Clone + 'static> Link<P> {
         self.counts.offered += 1;
         if self.waiting == 0 && self.free_at <= now {
             self.counts.queue_packets_max = self.counts.queue_packets_max.max(1);
+            if let Rate::Opportunities(trace) = &self.rate {
+                self.used = trace.after(now);
+            }
             return self.transmit(now, packet);
         }
         if let Err(packet) = self.queue.push(now, packet) {
@@ -284,7 +292,11 @@ impl<P: Load + Clone + 'static> Link<P> {
     /// When a packet that begins to leave at `start` has left.
     #[inline]
     fn finish(&mut self, start: Instant, size: Bytes) -> Instant {
-        let Rate::Constant(rate) = self.rate else { return self.rate.finish(start, size) };
+        let rate = match &self.rate {
+            Rate::Constant(rate) => *rate,
+            Rate::Opportunities(trace) => return trace.send(&mut self.used, size),
+            Rate::Table(_) => return self.rate.finish(start, size),
+        };
         if self.takes.0 != size {
             self.takes = (size, rate.time_for(size));
         }

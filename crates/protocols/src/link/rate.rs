@@ -1,7 +1,9 @@
 //! How fast bits leave, over time.
 
+use super::Opportunities;
 use crate::time::{Duration, Instant};
 use crate::units::{BitRate, Bytes};
+use std::sync::Arc;
 
 /// The rate of a link, over time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,15 +13,18 @@ pub enum Rate {
     /// From each instant on the rate beside it, zero before the first. Ascending in time. A packet that
     /// does not fit before a rate of zero begins waits until it has passed.
     Table(Vec<(Instant, BitRate)>),
+    /// At recorded opportunities. Where a single rate is asked for, it is their mean.
+    Opportunities(Arc<Opportunities>),
 }
 
 impl Rate {
-    /// When a packet has left whose turn comes at `start`; [`Instant::MAX`] if never.
+    /// When a packet has left whose turn comes at `start`, on a link that was idle; [`Instant::MAX`] if never.
     #[inline]
     pub fn finish(&self, start: Instant, size: Bytes) -> Instant {
         match self {
             Self::Constant(rate) => start.saturating_add(rate.time_for(size)),
             Self::Table(rows) => finish_in_table(rows, start, size),
+            Self::Opportunities(trace) => trace.send(&mut trace.after(start), size),
         }
     }
     /// The highest rate at any time.
@@ -27,6 +32,7 @@ impl Rate {
         match self {
             Self::Constant(rate) => *rate,
             Self::Table(rows) => rows.iter().map(|row| row.1).max().unwrap_or_default(),
+            Self::Opportunities(trace) => trace.highest(),
         }
     }
     /// The rate at `now`.
@@ -37,6 +43,7 @@ impl Rate {
                 let after = rows.partition_point(|row| row.0 <= now);
                 after.checked_sub(1).map_or(BitRate(0), |row| rows[row].1)
             }
+            Self::Opportunities(trace) => trace.mean(),
         }
     }
     /// The first rate above zero after `now`, if there is one.
@@ -44,6 +51,7 @@ impl Rate {
         match self {
             Self::Constant(rate) => Some(*rate),
             Self::Table(rows) => rows.iter().find(|row| row.0 > now && row.1 > BitRate(0)).map(|row| row.1),
+            Self::Opportunities(trace) => Some(trace.mean()),
         }
     }
     /// The lower of the two rates, at all times.
@@ -62,7 +70,7 @@ impl Rate {
     /// When it changes; a constant rate at the very beginning.
     fn changes(&self) -> impl Iterator<Item = Instant> {
         let (constant, rows) = match self {
-            Self::Constant(_) => (Some(Instant::ZERO), [].as_slice()),
+            Self::Constant(_) | Self::Opportunities(_) => (Some(Instant::ZERO), [].as_slice()),
             Self::Table(rows) => (None, rows.as_slice()),
         };
         constant.into_iter().chain(rows.iter().map(|row| row.0))

@@ -1,7 +1,7 @@
 //! `[links.NAME]`.
 
 use super::plan::{self, Planned};
-use super::{LinkPlan, ephemeris};
+use super::{LinkPlan, ephemeris, mahimahi};
 use crate::keys::{self, Key};
 use crate::models::{LOSSES, QUEUES};
 use crate::quantity::{bit_rate, bit_rate_or_none, bytes, deviation, positive_time, time};
@@ -47,7 +47,10 @@ fn direction(
     files: Read,
 ) -> Result<LinkSpec> {
     let outages = section.get("outages").map(|node| windows(node, &section.key("outages"))).transpose()?;
-    let own = section.get("rate").map(|node| rate(node, &section.key("rate"))).transpose()?;
+    let own = section.get("rate").map(|node| rate(node, &section.key("rate"), files)).transpose()?;
+    if let (Some(Rate::Opportunities(_)), Some(_)) = (&own, planned) {
+        return section.refuse("rate", "a link with `plan` has no trace", "remove `plan`, or write a rate");
+    }
     let rate = match (own, other, planned) {
         (own, other, Some((planned, way))) => {
             let highest = own.or_else(|| other.map(|other| other.rate.clone())).map(|rate| rate.highest());
@@ -126,10 +129,15 @@ fn need_share(section: &Section, name: &str) -> Result<f64> {
     share(node, &section.key(name))
 }
 
-/// `"1 Mbit/s"`, or `{ steps = [{ at = "0 s", rate = "1 Mbit/s" }, ...] }`.
-fn rate(node: &Node, path: &str) -> Result<Rate> {
+/// `"1 Mbit/s"`, `{ steps = [{ at = "0 s", rate = "1 Mbit/s" }, ...] }`, or `{ mahimahi = "cell.up" }`.
+fn rate(node: &Node, path: &str, files: Read) -> Result<Rate> {
     if let Value::Table(_) = node.value {
         let section = Section::new(node, path, keys::STEPS)?;
+        if let Some(name) = section.text("mahimahi")? {
+            section.allow(&["mahimahi"])?;
+            let (file, bytes) = files(name, &section.place_of("mahimahi"))?;
+            return mahimahi::read(&file, &bytes).map(|trace| Rate::Opportunities(Arc::new(trace)));
+        }
         let rows = steps(&section, keys::RATE_STEP, "rate", |row| {
             row.need("rate", "\"1 Mbit/s\"", bit_rate_or_none)
         })?;
@@ -254,7 +262,10 @@ fn windows(node: &Node, path: &str) -> Result<Vec<(Instant, Instant)>> {
 fn interrupted(rate: &Rate, outages: &[(Instant, Instant)], section: &Section) -> Result<Rate> {
     let Rate::Constant(rate) = *rate else {
         let place = section.place_of("outages");
-        return place.refuse("a rate in steps has no `outages`", "write a rate of \"0 bit/s\" as a step");
+        return place.refuse(
+            "a rate in steps or of a trace has no `outages`",
+            "write a rate of \"0 bit/s\" as a step, or a gap in the trace",
+        );
     };
     let mut rows = vec![(Instant::ZERO, rate)];
     for &(start, end) in outages {

@@ -5,6 +5,7 @@ mod controllers;
 pub mod ephemeris;
 mod flows;
 mod links;
+pub mod mahimahi;
 mod network;
 mod plan;
 
