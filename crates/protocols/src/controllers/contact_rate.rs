@@ -1,37 +1,37 @@
 //! Sends at the rate of the contact from the first packet on, and shares it.
 //!
-//! A rate in the contact plan needs no probing. Without one, the flow sends short packet trains during the
-//! first light-time round trip; the trains arrive at the rate of the link, so one report is enough. A flow
-//! alone on the link stays at that rate: no queue, no loss.
+//! A rate in the contact plan needs no probing. Without one, the flow sends short packet trains during the first
+//! light-time round trip; the trains arrive at the rate of the link, so one report is enough. A flow alone on the link
+//! stays at that rate: no queue, no loss.
 //!
-//! Others on the link show as a queue that stands at the bottleneck for a whole round trip: more than
-//! `standing_queue` packets above the least one-way delay seen. Only differences of one-way delays count, so neither
-//! the clocks' offset nor a slow return path is taken for a queue. Then, once per round trip, the flow takes its
-//! received rate, less a share `yields`; else it adds a share `pull` of the link rate it does not use, times the
-//! root of the part that it does use: many small flows together do not add more than the link holds. What flows
-//! get is proportional to what they send, so all of them shrink by one factor, and small ones grow by a larger
-//! factor than large ones, both of which make them more equal (Chiu and Jain 1989) without a common loss, from
-//! any start. Random loss is no sign of others: it leaves no queue.
+//! Once per round trip, the flow looks for others. They show as a queue that stands at the bottleneck for a whole round
+//! trip: more than `standing_queue` packets above the least one-way delay seen. Only differences of one-way delays
+//! count, so neither the clocks' offset nor a slow return path is a queue. Or they show as losses beyond the usual
+//! ([`ExcessLoss`]), where a queue is too short to be seen, or was full from the start. Then the link is full, and the
+//! flow takes the rate at which its packets arrived, less a share `yields`: what arrives of each flow is in proportion to
+//! what it sends, so all of them shrink by one factor, once. Small flows yield less than large ones.
 //!
-//! A queue that was full from the start is not seen: its delay is the least. So where more is lost than usual the flow
-//! also takes its received rate. If that changes nothing, the path loses by itself, and that counts as usual from
-//! then on.
+//! Else it returns to the rate at which the link was full, and then goes beyond it, first by small steps and then by
+//! larger ones, up to a share `pull` of the link rate that it does not use, times the cube root of the part that it does use.
+//! So small flows grow by a larger factor than large ones. Both differences make flows more equal (Chiu and Jain 1989)
+//! without a common loss, from any start.
 //!
-//! A queue that stands for more than `patience` round trips although the flow yields is kept full by
-//! flows that know only loss, such as CUBIC. Then the flow grows as before, and gives up `backs_off`
-//! when the queue overflows, that is when more is lost than without a queue; until none has stood for
-//! a while.
+//! While a queue falls, no flow has to yield more. A queue that stands and does not fall for more than `patience` round
+//! trips is kept full by flows that know only loss, such as CUBIC. Then the flow grows as before, and gives up
+//! `backs_off` when more is lost than usual; until no queue has stood for a while.
 //!
 //! The least delay may grow by [`DRIFT`], as distances and clock errors do; otherwise a receding node would take its
-//! longer path for a queue. A link without a plan may grow too: after [`QUIET_PROBES`] round trips without a queue
-//! another train measures it, which is believed up to twice the rate.
+//! longer path for a queue.
+//!
+//! A link without a plan may carry more than its train said, or grow. After a while without a queue the flow continues as
+//! if it did, up to twice the rate. If that fills the link, the old rate holds, and the next attempt waits twice as long.
+//! A plan is a bound, unless `beyond` says how wrong it may be.
 //!
 //! The plan may change, by its next contact or by the network's management: the flow keeps its share of
 //! the link, and sends nothing while there is no contact.
-//!
-//! A plan with too high a rate costs one round trip of overload; too low a rate is not exceeded.
 
-use super::{Ack, Advice, Controller, ControllerEvent, Flow, Loss, Sent};
+use super::excess_loss::ExcessLoss;
+use super::{Ack, Advice, Controller, ControllerEvent, Flow, Loss, Sent, Window};
 use crate::math;
 use crate::parameter::{self, Parameter};
 use crate::record::Observation;
@@ -81,34 +81,46 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             (0.0, 0.9),
             "Share given up at an overflow beside such flows.",
         ),
+        Parameter::number(
+            "beyond",
+            "",
+            1.0,
+            (1.0, 100.0),
+            "How many times the planned rate an attempt may reach; 1: the plan is never exceeded.",
+        ),
     ],
     only_with: &["ltp", "udpdtn"],
     build: |parameters, flow| {
+        let margin = parameters.number("margin");
         Box::new(ContactRate {
             pull: parameters.number("pull"),
             yields: parameters.number("yields"),
-            margin: parameters.number("margin"),
-            blind_rate: parameters.number("blind_rate"),
+            margin,
             train: parameters.number("train") as u32,
             standing_queue: parameters.number("standing_queue"),
             standing_delay: parameters.number("standing_delay"),
             patience: parameters.number("patience") as u32,
             backs_off: parameters.number("backs_off"),
-            standing_for: 0,
-            quiet_for: 0,
-            contested: false,
+            beyond: parameters.number("beyond"),
+            packet_bits: flow.packet.0 as f64 * 8.0,
+            blind: Blind { rate: parameters.number("blind_rate"), began: None, share: 1.0 },
+            link: flow.planned_rate.map(|rate| rate.0 as f64),
+            planned: flow.planned_rate.is_some(),
+            rate: flow.planned_rate.map(|rate| rate.0 as f64 * (1.0 - margin)),
+            full: None,
+            step: parameters.number("pull"),
+            attempt: Attempt { waits: WAITS, from: None },
             silent: false,
             settles: None,
             rtt: None,
             rtt_min: flow.planned_round_trip,
-            background: 0.0,
-            lost: None,
-            probes: false,
-            packet_bits: flow.packet.0 as f64 * 8.0,
-            link: flow.planned_rate.map(|rate| rate.0 as f64),
-            planned: flow.planned_rate.is_some(),
-            rate: flow.planned_rate.map(|rate| rate.0 as f64 * (1.0 - parameters.number("margin"))),
             base: None,
+            queue: 0.0,
+            waited_most: 0.0,
+            standing_for: 0,
+            quiet_for: 0,
+            contested: false,
+            loss: ExcessLoss::default(),
             round: Round::default(),
         })
     },
@@ -116,64 +128,106 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
 
 /// Of the link's rate.
 const LEAST_SHARE: f64 = 0.005;
-/// Of the newest round trip, in what is lost without a queue.
-const BACKGROUND_WEIGHT: f64 = 0.125;
 /// How much the least delay may grow, in s/s: nodes that part at 30 km/s, or clocks 100 ppm apart.
 const DRIFT: f64 = 1e-4;
+/// A queue below this part of the one before falls.
+const FALLS: f64 = 0.95;
 /// Round trips without a standing queue after which the link is no longer contested.
-const QUIET_ENDS: u32 = 10;
-/// ... and after which a train measures a link without a plan again, if a round trip holds this number of trains.
-const QUIET_PROBES: u32 = 16;
-const TRAINS_LEAST: f64 = 3.0;
-/// A train is believed up to this multiple of the rate.
-const TRAIN_MOST: f64 = 2.0;
-/// Loss beyond the usual, beside luck, that means too much.
-const EXCESS: f64 = 0.15;
-/// A cut that leaves more than this part of the loss has changed nothing, and how much of it is usual then.
-const CHANGES_NOTHING: f64 = 0.7;
-const USUAL_WEIGHT: f64 = 0.5;
-/// The most that may be usual: in a crowd on a full link, one flow's cut changes nothing either.
-const USUAL_MOST: f64 = 0.35;
-/// The least that a cut leaves of the rate.
+const QUIET_ENDS: u32 = 3;
+/// A round holds these packets, and lasts a round trip; or this part of one if more is lost than usual.
+const ROUND_PACKETS: f64 = 8.0;
+const ROUND_LEAST: f64 = 0.25;
+/// Round trips that a round of few packets counts for, at most.
+const ROUND_TRIPS: f64 = 16.0;
+/// A queue is full if packets wait on average for this part of the longest time; that is forgotten by this factor a round.
+const FULL: f64 = 0.6;
+const FORGETS: f64 = 0.98;
+/// ... and its losses are its own from here on.
+const FULL_LOSES: f64 = 0.05;
+/// Less than this share of what was not lost is not believed at once.
+const PAUSES: f64 = 0.9;
+/// Share of the difference to the rate of a full link that a round trip adds, at most, and from where on it is reached.
+const RETURNS: f64 = 0.25;
+const RETURNS_MOST: f64 = 0.7;
+const RETURNED: f64 = 0.98;
+/// The first step beyond that rate, as a part of `pull`, and the factor between steps.
+const STEP_FIRST: f64 = 0.2;
+const STEP_GROWS: f64 = 1.3;
+/// Flows with this share of the link or more yield in full; of smaller ones it is the root that counts.
+const YIELDS_IN_FULL: f64 = 0.25;
+/// Round trips without a queue before the link is tried beyond its rate: at first, after an attempt that the link
+/// carried, and at most; and the share of the rate that must be used.
+const WAITS: u32 = 16;
+const WAITS_CARRIED: u32 = 2;
+const WAITS_MOST: u32 = 256;
+const USED: f64 = 0.95;
+/// How many times the rate of a train the link may turn out to carry, in one attempt.
+const BEYOND: f64 = 2.0;
+/// The least that a reduction leaves of the rate.
 const CUT_MOST: f64 = 0.05;
+/// Seconds without a report after which a flow that knows nothing sends ever less.
+const BLIND_S: f64 = 1000.0;
 
 struct ContactRate {
     pull: f64,
     yields: f64,
     margin: f64,
-    blind_rate: f64,
     train: u32,
     standing_queue: f64,
     /// In s.
     standing_delay: f64,
     patience: u32,
     backs_off: f64,
-    /// Round trips in a row in which a queue stood.
-    standing_for: u32,
-    /// Round trips in a row in which none stood.
-    quiet_for: u32,
-    /// Another flow on the link does not yield to a queue.
-    contested: bool,
-    /// There is no contact.
-    silent: bool,
-    /// When reports begin to cover the changed plan.
-    settles: Option<Instant>,
-    rtt: Option<Duration>,
-    rtt_min: Option<Duration>,
-    /// Share lost while no queue stood.
-    background: f64,
-    /// The share that was lost without a queue when the rate was lowered last.
-    lost: Option<f64>,
-    /// A train is due.
-    probes: bool,
+    beyond: f64,
     packet_bits: f64,
+    blind: Blind,
     /// Rate of the link in bit/s; `None` while unknown.
     link: Option<f64>,
     /// `link` comes from the plan.
     planned: bool,
     rate: Option<f64>,
+    /// The rate at which the link was full.
+    full: Option<f64>,
+    step: f64,
+    attempt: Attempt,
+    /// There is no contact.
+    silent: bool,
+    /// When reports begin to cover what is sent now.
+    settles: Option<Instant>,
+    rtt: Option<Duration>,
+    rtt_min: Option<Duration>,
     base: Option<Base>,
+    /// The queue that stood in the last round, in s.
+    queue: f64,
+    /// The longest that packets have waited, in s; it is forgotten slowly.
+    waited_most: f64,
+    /// Rounds in a row in which a queue stood and did not fall.
+    standing_for: u32,
+    /// Round trips in a row in which none stood.
+    quiet_for: u32,
+    /// Another flow on the link does not yield to a queue.
+    contested: bool,
+    loss: ExcessLoss,
     round: Round,
+}
+
+/// What is sent while nothing is known.
+#[derive(Clone, Copy, Debug)]
+struct Blind {
+    /// Mean rate at first, in bit/s.
+    rate: f64,
+    began: Option<Instant>,
+    /// What is left of it.
+    share: f64,
+}
+
+/// To use a link beyond its rate.
+#[derive(Clone, Copy, Debug)]
+struct Attempt {
+    /// Round trips without a queue before the next.
+    waits: u32,
+    /// The rate of the link before this one.
+    from: Option<f64>,
 }
 
 /// Least one-way delay, and when it was measured.
@@ -191,60 +245,223 @@ struct Round {
     received: u64,
     /// The least one-way delay reported.
     one_way: Option<Duration>,
+    waits: Waits,
+}
+
+/// How long packets waited, from the least delays of the reports, in s.
+#[derive(Clone, Copy, Debug, Default)]
+struct Waits {
+    sum: f64,
+    count: f64,
+    most: f64,
+}
+
+impl Waits {
+    fn add(&mut self, wait: f64) {
+        self.sum += wait;
+        self.count += 1.0;
+        self.most = self.most.max(wait);
+    }
+    /// Whether packets waited about as long as they ever did, and longer than one packet needs on the link.
+    fn is_full(&self, most_ever: &mut f64, one: f64) -> bool {
+        *most_ever = self.most.max(*most_ever * FORGETS);
+        let mean = self.sum / self.count.max(1.0);
+        mean > (FULL * *most_ever).max(one)
+    }
+}
+
+/// What a round showed.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    /// More was lost than usual.
+    over: bool,
+    /// Packets waited about as long as they ever did.
+    full: bool,
+    /// A queue stood all the time, and it is smaller than the one before.
+    stands: bool,
+    falls: bool,
+    /// What arrives at this rate, in bit/s, with what is usually lost.
+    through: f64,
+    /// Round trips that the round took.
+    trips: f64,
 }
 
 impl ContactRate {
-    /// Whether a queue stood at the bottleneck all the time of the round.
-    fn queue_stands(&self) -> bool {
-        let (Some(base), Some(one_way), Some(link)) = (self.base, self.round.one_way, self.link) else {
-            return false;
-        };
-        (one_way - base.least).as_secs_f64()
-            > (self.standing_queue * self.packet_bits / link).max(self.standing_delay)
+    fn packets(&self, bytes: u64) -> f64 {
+        bytes as f64 * 8.0 / self.packet_bits
     }
-    fn end_of_round(&mut self, now: Instant) {
-        let (Some(rate), Some(link)) = (self.rate, self.link) else { return };
-        let stands = self.queue_stands();
-        self.learn(stands);
-        let grown = rate + self.pull * (link - rate) * math::sqrt((rate / link).min(1.0));
-        let next = match (stands, self.contested) {
-            (false, _) if self.loses_more() => self.cut(now, rate),
-            (false, _) => {
-                self.lost = None;
-                grown
-            }
-            (true, false) => rate * self.round.share() * (1.0 - self.yields),
-            (true, true) if self.overflows() => rate * self.round.share() * (1.0 - self.backs_off),
-            (true, true) => grown,
+    fn in_flight(&self) -> f64 {
+        self.rate.zip(self.rtt).map_or(0.0, |(rate, rtt)| rate * rtt.as_secs_f64() / self.packet_bits)
+    }
+    fn is_over(&self) -> bool {
+        self.loss.is_more(self.in_flight())
+    }
+    fn most(&self, link: f64) -> f64 {
+        link * (1.0 - self.margin)
+    }
+
+    // --- what a round shows -------------------------------------------------------------------
+
+    /// Whether the round is over.
+    fn ends(&self, now: Instant) -> bool {
+        let Some((began, rtt)) = self.round.began.zip(self.rtt) else { return false };
+        let trips = (now - began).as_secs_f64() / rtt.as_secs_f64();
+        self.packets(self.round.sent) >= ROUND_PACKETS
+            && (trips >= 1.0 || trips >= ROUND_LEAST && self.is_over())
+    }
+    /// Rate of arrivals in it, in bit/s.
+    fn arrivals(&self, now: Instant) -> Option<f64> {
+        let took = (now - self.round.began?).as_secs_f64();
+        (took > 0.0).then(|| self.round.received as f64 * 8.0 / took)
+    }
+    fn look(&mut self, now: Instant, rate: f64, link: f64) -> Seen {
+        let queue = match (self.base, self.round.one_way) {
+            (Some(base), Some(one_way)) => (one_way - base.least).as_secs_f64(),
+            _ => 0.0,
         };
-        // Never so little that nothing is left to measure by.
-        self.rate = Some(next.clamp(LEAST_SHARE * link, link * (1.0 - self.margin)));
-        self.probes |= !self.planned && self.is_due(rate, link);
+        let before = std::mem::replace(&mut self.queue, queue);
+        let stands = queue > (self.standing_queue * self.packet_bits / link).max(self.standing_delay);
+        // Losses in a full queue are not the path's.
+        let full = self.round.waits.is_full(&mut self.waited_most, self.packet_bits / link);
+        if full && self.round.lost() > FULL_LOSES {
+            self.loss.doubt();
+        }
+        let took = self.round.began.map_or(0.0, |began| (now - began).as_secs_f64());
+        let trip = self.rtt.map_or(took, Duration::as_secs_f64);
+        // Arrivals pause where a delay has jumped.
+        let arrived = self.arrivals(now).unwrap_or(rate).max(PAUSES * rate * self.round.share());
+        Seen {
+            over: self.is_over(),
+            full,
+            stands,
+            falls: queue < FALLS * before,
+            through: arrived / (1.0 - self.loss.usual()),
+            trips: (took / trip).clamp(1.0, ROUND_TRIPS),
+        }
+    }
+    /// Whether more was lost in the round than usual, beyond luck.
+    fn overflows(&self) -> bool {
+        let expected = self.loss.usual() * self.packets(self.round.sent);
+        let lost = self.round.lost() * self.packets(self.round.sent);
+        lost > expected + 3.0 * math::sqrt(expected) + 1.0
+    }
+    /// Updates `contested`, and the usual loss.
+    fn learn(&mut self, seen: &Seen, rate: f64) {
+        if seen.stands {
+            self.standing_for += u32::from(self.contested || !seen.falls);
+            self.quiet_for = 0;
+        } else {
+            (self.standing_for, self.quiet_for) = (0, self.quiet_for + 1);
+            // A flow that goes beyond the rate of a full link may lose by that.
+            let below = self.full.is_none_or(|full| rate < RETURNED * full);
+            if !seen.over {
+                self.loss.learn(self.round.lost(), self.packets(self.round.sent), below);
+            }
+        }
+        self.contested = match self.contested {
+            false => self.standing_for > self.patience,
+            true => self.quiet_for < QUIET_ENDS,
+        };
+    }
+
+    // --- what follows from it -----------------------------------------------------------------
+
+    fn end_of_round(&mut self, now: Instant) {
+        if let Some((rate, link)) = self.rate.zip(self.link) {
+            let seen = self.look(now, rate, link);
+            self.learn(&seen, rate);
+            let next = self.next(now, rate, link, &seen);
+            if seen.over {
+                self.loss.answered();
+            }
+            // Never so little that nothing is left to measure by.
+            self.rate = Some(next.clamp(LEAST_SHARE * link, self.most(link)));
+            self.attempt(&seen, link);
+        } else if let Some(arrived) = self.arrivals(now).filter(|_| self.round.received > 0) {
+            // No train came through.
+            self.discover(now, arrived);
+        }
         self.round = Round { began: Some(now), ..Round::default() };
     }
-    /// Whether another train may show that the link has grown.
-    fn is_due(&self, rate: f64, link: f64) -> bool {
-        let window = self.rtt_min.map_or(0.0, |rtt| rate * rtt.as_secs_f64() / self.packet_bits);
-        let rested = self.quiet_for > 0 && self.quiet_for.is_multiple_of(QUIET_PROBES);
-        rested && rate > 0.9 * link && window >= TRAINS_LEAST * f64::from(self.train)
+    fn next(&mut self, now: Instant, rate: f64, link: f64, seen: &Seen) -> f64 {
+        match (seen.stands, self.contested) {
+            (true, true) if self.overflows() => rate.min(seen.through * (1.0 - self.backs_off)),
+            (true, false) if seen.falls && !seen.over => rate,
+            (true, false) => {
+                self.loss.ends_trial();
+                let drains = self.attempt.from.map_or(1.0, |_| self.drains(rate, seen));
+                rate + drains * (self.yields(rate, link, seen.through) - rate)
+            }
+            (false, _) if seen.over && seen.full => {
+                self.loss.ends_trial();
+                self.yields(rate, link, seen.through)
+            }
+            (false, _) if seen.over => self.reduces(now, rate, link, seen.through),
+            _ => self.grows(rate, link, seen.trips),
+        }
     }
-    /// Whether more is lost than usual, beyond luck and an excess.
-    fn loses_more(&self) -> bool {
-        let packets = self.round.sent as f64 * 8.0 / self.packet_bits;
-        let usual = self.background;
-        let chance = 3.0 * math::sqrt(usual.max(1.0 / packets) * (1.0 - usual) / packets);
-        1.0 - self.round.share() > usual + EXCESS + chance
+    fn grows(&mut self, rate: f64, link: f64, trips: f64) -> f64 {
+        let most = self.most(link);
+        if let Some(full) = self.full.filter(|full| rate < RETURNED * full) {
+            return rate + (RETURNS * trips).min(RETURNS_MOST) * (full.min(most) - rate);
+        }
+        let share = (self.step * trips).min(self.pull);
+        self.step = (self.step * STEP_GROWS).min(self.pull);
+        rate + share * (most - rate) * math::cbrt((rate / link).min(1.0))
+    }
+    /// The part of a reduction that drains what an attempt has put into the queue within about a round trip: no
+    /// other flow needs the rest.
+    fn drains(&self, rate: f64, seen: &Seen) -> f64 {
+        let rtt = self.rtt.map_or(0.0, Duration::as_secs_f64);
+        let reduces = (rate - seen.through * (1.0 - self.yields)).max(0.0) / rate;
+        (2.0 * self.queue / rtt / reduces.max(self.yields)).min(1.0)
+    }
+    /// The link is full: as much as arrives is sent, and less. Reports of packets sent at an older rate change nothing.
+    fn yields(&mut self, rate: f64, link: f64, through: f64) -> f64 {
+        self.step = self.pull * STEP_FIRST;
+        let next = through * (1.0 - self.yields * math::sqrt((through / link / YIELDS_IN_FULL).min(1.0)));
+        if next < rate {
+            self.full = Some(through.min(rate));
+        }
+        next.min(rate)
     }
     /// The rate after losses without a queue.
-    fn cut(&mut self, now: Instant, rate: f64) -> f64 {
-        let lost = 1.0 - self.round.share();
-        if self.lost.is_some_and(|before| lost > CHANGES_NOTHING * before) {
-            self.background += USUAL_WEIGHT * (lost.min(USUAL_MOST) - self.background);
+    fn reduces(&mut self, now: Instant, rate: f64, link: f64, through: f64) -> f64 {
+        let rtt = self.rtt.unwrap_or(Duration::ZERO);
+        match self.loss.reduces(now, rtt, rate, self.round.lost()) {
+            Some(before) => {
+                (self.full, self.step) = (None, self.pull);
+                self.settle(now);
+                before * (1.0 - self.yields)
+            }
+            None => self.yields(rate, link, through.max(rate * CUT_MOST)),
         }
-        self.lost = Some(lost);
-        // Reports of the next round trip cover packets sent at the old rate.
-        self.settles = self.rtt.map(|rtt| now.saturating_add(rtt));
-        rate * self.round.share().max(CUT_MOST) * (1.0 - self.yields)
+    }
+    /// Tries whether the link carries more than its rate.
+    fn attempt(&mut self, seen: &Seen, link: f64) {
+        if seen.over || seen.stands {
+            if let Some(from) = self.attempt.from.take() {
+                self.link = Some(seen.through.clamp(from, link));
+                self.attempt.waits = (self.attempt.waits * 2).min(WAITS_MOST);
+            }
+            return;
+        }
+        let used = self.rate.is_some_and(|rate| rate > USED * self.most(link));
+        let beyond = if self.planned { self.beyond } else { BEYOND };
+        if beyond > 1.0 && used && self.quiet_for > self.attempt.waits {
+            let carried = self.attempt.from.replace(link).is_some();
+            self.attempt.waits = if carried { WAITS_CARRIED } else { self.attempt.waits };
+            (self.quiet_for, self.full, self.step) = (0, None, self.pull * STEP_FIRST);
+            self.link = Some(link * beyond);
+        }
+    }
+
+    // --- what others know ---------------------------------------------------------------------
+
+    /// Reports of the next round trip cover packets sent at another rate.
+    fn settle(&mut self, now: Instant) {
+        self.settles = self.rtt.or(self.rtt_min).map(|rtt| now.saturating_add(rtt));
+        self.round = Round::default();
     }
     fn see(&mut self, now: Instant, one_way: Duration) {
         let seen = Base { least: one_way, seen: now };
@@ -253,28 +470,24 @@ impl ContactRate {
         if one_way <= base.least + Duration::from_secs_f64(drifted) {
             *base = seen;
         }
+        self.round.waits.add((one_way - base.least).as_secs_f64());
+        self.round.one_way = Some(self.round.one_way.map_or(one_way, |least| least.min(one_way)));
     }
-    /// Updates `contested`, and the loss without a queue.
-    fn learn(&mut self, stands: bool) {
-        if stands {
-            (self.standing_for, self.quiet_for) = (self.standing_for + 1, 0);
-        } else {
-            (self.standing_for, self.quiet_for) = (0, self.quiet_for + 1);
-            if !self.loses_more() {
-                self.background += BACKGROUND_WEIGHT * (1.0 - self.round.share() - self.background);
-            }
+    /// The link carries this, in bit/s.
+    fn discover(&mut self, now: Instant, link: f64) {
+        (self.link, self.rate) = (Some(link), Some(self.most(link)));
+        self.settle(now);
+    }
+    fn count(&mut self, now: Instant, window: &Window) {
+        let began = *self.round.began.get_or_insert(now);
+        if now > began {
+            self.round.sent += window.sent.0;
+            self.round.received += window.received.0;
         }
-        self.contested = match self.contested {
-            false => self.standing_for > self.patience,
-            true => self.quiet_for < QUIET_ENDS,
-        };
-    }
-    /// Whether more was lost than without a queue, beyond luck.
-    fn overflows(&self) -> bool {
-        let packets = self.round.sent as f64 * 8.0 / self.packet_bits;
-        let expected = packets * self.background;
-        let lost = packets * (1.0 - self.round.share());
-        lost > expected + 3.0 * math::sqrt(expected) + 1.0
+        if self.rate.is_some() {
+            let (sent, received) = (self.packets(window.sent.0), self.packets(window.received.0));
+            self.loss.count(now, sent, sent - received);
+        }
     }
     /// The plan gives the link another rate.
     fn plan(&mut self, now: Instant, rate: BitRate) {
@@ -291,11 +504,17 @@ impl ContactRate {
             (Some(rate), Some(link)) => (rate / link).min(1.0 - self.margin),
             _ => 1.0 - self.margin,
         };
+        self.full = self.full.zip(self.link).map(|(full, old)| full / old * link);
         (self.link, self.rate, self.planned) = (Some(link), Some(link * share), true);
+        self.attempt = Attempt { waits: WAITS, from: None };
     }
 }
 
 impl Round {
+    /// Share of the bytes sent that was lost.
+    fn lost(&self) -> f64 {
+        1.0 - self.share()
+    }
     /// Share of the bytes sent that arrived.
     fn share(&self) -> f64 {
         (self.received as f64 / self.sent.max(1) as f64).min(1.0)
@@ -306,33 +525,30 @@ impl Controller for ContactRate {
     fn on_ack(&mut self, ack: &Ack) {
         if let Some(one_way) = ack.one_way {
             self.see(ack.now, one_way);
-            self.round.one_way = Some(self.round.one_way.map_or(one_way, |least| least.min(one_way)));
         }
         let Some(window) = ack.window else { return };
-        if let Some(train) = window.train.filter(|_| !self.planned) {
-            let seen = train.0 as f64;
-            let most = self.rate.map_or(seen, |rate| TRAIN_MOST * rate);
-            self.link = Some(self.link.map_or(seen, |link| link.max(seen.min(most))));
-            self.rate = self.rate.or(Some(seen * (1.0 - self.margin)));
-        }
         if let Some(rtt) = ack.rtt {
             self.rtt = Some(rtt);
             self.rtt_min = Some(self.rtt_min.map_or(rtt, |least| least.min(rtt)));
+        }
+        if let Some(train) = window.train.filter(|_| self.link.is_none()) {
+            self.discover(ack.now, train.0 as f64);
         }
         if self.settles.is_some_and(|settles| ack.now < settles) {
             self.round = Round::default();
             return;
         }
-        let began = *self.round.began.get_or_insert(ack.now);
-        self.round.sent += window.sent.0;
-        self.round.received += window.received.0;
-        if ack.rtt.is_some_and(|rtt| ack.now - began >= rtt) {
+        self.count(ack.now, &window);
+        if self.ends(ack.now) {
             self.end_of_round(ack.now);
         }
     }
     fn on_loss(&mut self, _: &Loss) {}
-    fn on_sent(&mut self, _: &Sent) {
-        self.probes = false;
+    fn on_sent(&mut self, sent: &Sent) {
+        if self.rate.is_none() {
+            let began = *self.blind.began.get_or_insert(sent.now);
+            self.blind.share = BLIND_S / (sent.now - began).as_secs_f64().max(BLIND_S);
+        }
     }
     fn on_event(&mut self, now: Instant, event: &ControllerEvent) {
         if let ControllerEvent::Plan(rate) = *event {
@@ -343,17 +559,18 @@ impl Controller for ContactRate {
         Bytes::MAX
     }
     fn rate(&self) -> Option<BitRate> {
-        let rate = self.rate.unwrap_or(self.blind_rate) as u64;
+        let rate = self.rate.unwrap_or(self.blind.rate * self.blind.share) as u64;
         Some(BitRate(if self.silent { 0 } else { rate }))
     }
     fn advice(&self) -> Advice {
-        let probe_train = if self.link.is_none() || self.probes { self.train } else { 1 };
+        let probe_train = if self.link.is_none() { self.train } else { 1 };
         Advice { probe_train, ..Advice::NONE }
     }
     fn observe(&self, seen: &mut Observation) {
-        seen.push(("rate", self.rate.unwrap_or(self.blind_rate)));
+        seen.push(("rate", self.rate.unwrap_or(self.blind.rate * self.blind.share)));
         seen.push(("link", self.link.unwrap_or(f64::NAN)));
         seen.push(("one_way_min", self.base.map_or(f64::NAN, |base| base.least.as_secs_f64())));
         seen.push(("contested", f64::from(u8::from(self.contested))));
+        seen.push(("usual_loss", self.loss.usual()));
     }
 }

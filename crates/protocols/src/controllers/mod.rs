@@ -19,6 +19,7 @@ mod contug;
 mod cubic;
 mod dcp;
 mod delay_history;
+mod excess_loss;
 mod fack;
 mod factory;
 mod fixed;
