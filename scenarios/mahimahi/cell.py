@@ -2,7 +2,7 @@
 """Print a trace in mahimahi's format: a link whose rate follows a walk, as that of a moving phone does.
 
 The period is 20 s. The rate changes every 100 ms by a random factor between 1/1.5 and 1.5, within 0.5 to 12
-Mbit/s; from 8 s to 8.6 s there is no signal. Opportunities of a span are spread over it at random. The file
+Mbit/s; from 8 s to 8.6 s nothing gets through. Opportunities of a span are spread over it at random. The file
 is a function of the seed.
 """
 

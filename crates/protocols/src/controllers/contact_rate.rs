@@ -24,7 +24,8 @@
 //! longer path for a queue.
 //!
 //! A link without a plan may carry more than its train said, or grow. After a while without a queue the flow continues as
-//! if it did, up to twice the rate. If that fills the link, the old rate holds, and the next attempt waits twice as long.
+//! if it did, up to twice the rate. If that fills the link, the old rate returns, and the next attempt waits twice as
+//! long.
 //! A plan is a bound, unless `beyond` says how wrong it may be.
 //!
 //! The plan may change, by its next contact or by the network's management: the flow keeps its share of
@@ -109,7 +110,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             rate: flow.planned_rate.map(|rate| rate.0 as f64 * (1.0 - margin)),
             full: None,
             step: parameters.number("pull"),
-            attempt: Attempt { waits: WAITS, from: None },
+            attempt: Attempt { waits: WAITS, quiet: 0.0, from: None, returns_to: None },
             silent: false,
             settles: None,
             rtt: None,
@@ -161,6 +162,8 @@ const WAITS: u32 = 16;
 const WAITS_CARRIED: u32 = 2;
 const WAITS_MOST: u32 = 256;
 const USED: f64 = 0.95;
+/// An attempt that gains this factor was no failure, though the link was full then.
+const GAINS: f64 = 1.1;
 /// How many times the rate of a train the link may turn out to carry, in one attempt.
 const BEYOND: f64 = 2.0;
 /// The least that a reduction leaves of the rate.
@@ -190,7 +193,7 @@ struct ContactRate {
     full: Option<f64>,
     step: f64,
     attempt: Attempt,
-    /// There is no contact.
+    /// Nothing is sent: the plan has no contact now.
     silent: bool,
     /// When reports begin to cover what is sent now.
     settles: Option<Instant>,
@@ -224,10 +227,13 @@ struct Blind {
 /// To use a link beyond its rate.
 #[derive(Clone, Copy, Debug)]
 struct Attempt {
-    /// Round trips without a queue before the next.
+    /// Round trips without a queue before the next, and since the one before.
     waits: u32,
-    /// The rate of the link before this one.
-    from: Option<f64>,
+    quiet: f64,
+    /// The rates of the link and of the flow before this one.
+    from: Option<(f64, f64)>,
+    /// The rate after one that failed, once the queue is gone: it made none.
+    returns_to: Option<f64>,
 }
 
 /// Least one-way delay, and when it was measured.
@@ -263,10 +269,8 @@ impl Waits {
         self.most = self.most.max(wait);
     }
     /// Whether packets waited about as long as they ever did, and longer than one packet needs on the link.
-    fn is_full(&self, most_ever: &mut f64, one: f64) -> bool {
-        *most_ever = self.most.max(*most_ever * FORGETS);
-        let mean = self.sum / self.count.max(1.0);
-        mean > (FULL * *most_ever).max(one)
+    fn is_full(&self, most_ever: f64, one: f64) -> bool {
+        self.sum / self.count.max(1.0) > (FULL * most_ever).max(one)
     }
 }
 
@@ -276,7 +280,7 @@ struct Seen {
     /// More was lost than usual.
     over: bool,
     /// Packets waited about as long as they ever did.
-    full: bool,
+    queue_full: bool,
     /// A queue stood all the time, and it is smaller than the one before.
     stands: bool,
     falls: bool,
@@ -306,8 +310,9 @@ impl ContactRate {
     fn ends(&self, now: Instant) -> bool {
         let Some((began, rtt)) = self.round.began.zip(self.rtt) else { return false };
         let trips = (now - began).as_secs_f64() / rtt.as_secs_f64();
-        self.packets(self.round.sent) >= ROUND_PACKETS
-            && (trips >= 1.0 || trips >= ROUND_LEAST && self.is_over())
+        // Arrivals of a few packets are no rate of a link.
+        let counted = if self.link.is_some() { self.round.sent } else { self.round.received };
+        self.packets(counted) >= ROUND_PACKETS && (trips >= 1.0 || trips >= ROUND_LEAST && self.is_over())
     }
     /// Rate of arrivals in it, in bit/s.
     fn arrivals(&self, now: Instant) -> Option<f64> {
@@ -322,8 +327,9 @@ impl ContactRate {
         let before = std::mem::replace(&mut self.queue, queue);
         let stands = queue > (self.standing_queue * self.packet_bits / link).max(self.standing_delay);
         // Losses in a full queue are not the path's.
-        let full = self.round.waits.is_full(&mut self.waited_most, self.packet_bits / link);
-        if full && self.round.lost() > FULL_LOSES {
+        self.waited_most = self.round.waits.most.max(self.waited_most * FORGETS);
+        let queue_full = self.round.waits.is_full(self.waited_most, self.packet_bits / link);
+        if queue_full && self.round.lost() > FULL_LOSES {
             self.loss.doubt();
         }
         let took = self.round.began.map_or(0.0, |began| (now - began).as_secs_f64());
@@ -332,7 +338,7 @@ impl ContactRate {
         let arrived = self.arrivals(now).unwrap_or(rate).max(PAUSES * rate * self.round.share());
         Seen {
             over: self.is_over(),
-            full,
+            queue_full,
             stands,
             falls: queue < FALLS * before,
             through: arrived / (1.0 - self.loss.usual()),
@@ -377,9 +383,11 @@ impl ContactRate {
             // Never so little that nothing is left to measure by.
             self.rate = Some(next.clamp(LEAST_SHARE * link, self.most(link)));
             self.attempt(&seen, link);
-        } else if let Some(arrived) = self.arrivals(now).filter(|_| self.round.received > 0) {
-            // No train came through.
-            self.discover(now, arrived);
+        } else if let Some(arrived) = self.arrivals(now) {
+            // No train came through: others fill the link, which may carry far more.
+            self.discover(now, arrived.max(self.blind.rate * self.blind.share));
+            self.rate = Some(arrived);
+            self.attempt.waits = WAITS_CARRIED;
         }
         self.round = Round { began: Some(now), ..Round::default() };
     }
@@ -389,10 +397,9 @@ impl ContactRate {
             (true, false) if seen.falls && !seen.over => rate,
             (true, false) => {
                 self.loss.ends_trial();
-                let drains = self.attempt.from.map_or(1.0, |_| self.drains(rate, seen));
-                rate + drains * (self.yields(rate, link, seen.through) - rate)
+                self.yields(rate, link, seen.through)
             }
-            (false, _) if seen.over && seen.full => {
+            (false, _) if seen.over && seen.queue_full => {
                 self.loss.ends_trial();
                 self.yields(rate, link, seen.through)
             }
@@ -402,19 +409,15 @@ impl ContactRate {
     }
     fn grows(&mut self, rate: f64, link: f64, trips: f64) -> f64 {
         let most = self.most(link);
+        if let Some(before) = self.attempt.returns_to.take() {
+            return before.clamp(rate, most);
+        }
         if let Some(full) = self.full.filter(|full| rate < RETURNED * full) {
             return rate + (RETURNS * trips).min(RETURNS_MOST) * (full.min(most) - rate);
         }
         let share = (self.step * trips).min(self.pull);
         self.step = (self.step * STEP_GROWS).min(self.pull);
         rate + share * (most - rate) * math::cbrt((rate / link).min(1.0))
-    }
-    /// The part of a reduction that drains what an attempt has put into the queue within about a round trip: no
-    /// other flow needs the rest.
-    fn drains(&self, rate: f64, seen: &Seen) -> f64 {
-        let rtt = self.rtt.map_or(0.0, Duration::as_secs_f64);
-        let reduces = (rate - seen.through * (1.0 - self.yields)).max(0.0) / rate;
-        (2.0 * self.queue / rtt / reduces.max(self.yields)).min(1.0)
     }
     /// The link is full: as much as arrives is sent, and less. Reports of packets sent at an older rate change nothing.
     fn yields(&mut self, rate: f64, link: f64, through: f64) -> f64 {
@@ -440,18 +443,23 @@ impl ContactRate {
     /// Tries whether the link carries more than its rate.
     fn attempt(&mut self, seen: &Seen, link: f64) {
         if seen.over || seen.stands {
-            if let Some(from) = self.attempt.from.take() {
+            if let Some((from, rate)) = self.attempt.from.take() {
+                self.attempt.returns_to = Some(rate);
                 self.link = Some(seen.through.clamp(from, link));
-                self.attempt.waits = (self.attempt.waits * 2).min(WAITS_MOST);
+                if seen.through < GAINS * from {
+                    self.attempt.waits = (self.attempt.waits * 2).min(WAITS_MOST);
+                }
             }
             return;
         }
-        let used = self.rate.is_some_and(|rate| rate > USED * self.most(link));
+        self.attempt.quiet += seen.trips;
+        let Some(rate) = self.rate.filter(|rate| *rate > USED * self.most(link)) else { return };
         let beyond = if self.planned { self.beyond } else { BEYOND };
-        if beyond > 1.0 && used && self.quiet_for > self.attempt.waits {
-            let carried = self.attempt.from.replace(link).is_some();
+        if beyond > 1.0 && self.attempt.quiet > f64::from(self.attempt.waits) {
+            let carried = self.attempt.from.replace((link, rate)).is_some();
             self.attempt.waits = if carried { WAITS_CARRIED } else { self.attempt.waits };
-            (self.quiet_for, self.full, self.step) = (0, None, self.pull * STEP_FIRST);
+            self.attempt.quiet = 0.0;
+            (self.full, self.step) = (None, self.pull * STEP_FIRST);
             self.link = Some(link * beyond);
         }
     }
@@ -491,9 +499,7 @@ impl ContactRate {
     }
     /// The plan gives the link another rate.
     fn plan(&mut self, now: Instant, rate: BitRate) {
-        // Reports of the next round trip cover packets sent under the old plan.
-        self.round = Round::default();
-        self.settles = self.rtt_min.map(|rtt| now.saturating_add(rtt));
+        self.settle(now);
         self.silent = rate == BitRate(0);
         if self.silent {
             return;
@@ -506,7 +512,7 @@ impl ContactRate {
         };
         self.full = self.full.zip(self.link).map(|(full, old)| full / old * link);
         (self.link, self.rate, self.planned) = (Some(link), Some(link * share), true);
-        self.attempt = Attempt { waits: WAITS, from: None };
+        self.attempt = Attempt { waits: WAITS, quiet: 0.0, from: None, returns_to: None };
     }
 }
 

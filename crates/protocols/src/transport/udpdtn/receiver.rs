@@ -48,19 +48,29 @@ pub struct Receiver {
 #[derive(Clone, Copy, Debug)]
 struct Train {
     head: u32,
+    /// When the first that came here left, and when it came.
+    left: Instant,
     first_came: Instant,
     count: u32,
 }
 
 impl Train {
     /// Whether a datagram is one of this train: jitter brings them in any order.
-    fn has(&self, number: u32, in_train: bool) -> bool {
-        if in_train { self.head.abs_diff(number) < LONGEST } else { self.head.wrapping_sub(number) == 1 }
+    ///
+    /// The first of the next may be lost, so its other datagrams are known by when they left.
+    fn has(&self, number: u32, sent_at: Instant, in_train: bool) -> bool {
+        if !in_train {
+            return self.head.wrapping_sub(number) == 1;
+        }
+        let apart = (sent_at - self.left).max(self.left - sent_at);
+        self.head.abs_diff(number) < LONGEST && apart <= BACK_TO_BACK
     }
 }
 
 /// Datagrams of a train at most.
 const LONGEST: u32 = 256;
+/// They leave within this time.
+const BACK_TO_BACK: Duration = Duration::from_nanos(10_000_000);
 
 /// Shorter trains measure the clock more than the link.
 const TRAIN_MIN: u32 = 4;
@@ -217,9 +227,9 @@ impl Receiver {
             }
         }
     }
-    fn measure_train(&mut self, now: Instant, number: u32, in_train: bool) {
-        let Some(train) = self.train.as_mut().filter(|train| train.has(number, in_train)) else {
-            self.train = Some(Train { head: number, first_came: now, count: 1 });
+    fn measure_train(&mut self, now: Instant, number: u32, sent_at: Instant, in_train: bool) {
+        let Some(train) = self.train.as_mut().filter(|train| train.has(number, sent_at, in_train)) else {
+            self.train = Some(Train { head: number, left: sent_at, first_came: now, count: 1 });
             return;
         };
         train.head = train.head.min(number);
@@ -321,7 +331,7 @@ impl Machine for Receiver {
                     }
                     let one_way = now - sent_at;
                     self.one_way_min = Some(self.one_way_min.map_or(one_way, |least| least.min(one_way)));
-                    self.measure_train(now, number, in_train);
+                    self.measure_train(now, number, sent_at, in_train);
                     self.on_data(block, symbol);
                 }
                 self.bid_farewell();
@@ -380,6 +390,21 @@ mod tests {
         }
         assert!(listed[..300].iter().all(|listed| *listed > 100), "{:?}", listed[..300].iter().min());
         assert!(listed.iter().filter(|listed| **listed > 0).count() > 8_000, "those are listed too, in turn");
+    }
+
+    #[test]
+    fn trains_whose_first_datagram_is_lost_are_not_taken_for_one_long_train() {
+        let mut receiver = Receiver::new(Config::new(Bytes(1000)));
+        let spacing = Duration::from_nanos(10_000_000);
+        for train in 0..4 {
+            let sent_at = Instant::from_secs(train);
+            for datagram in 1..5 {
+                let number = train as u32 * 16 + datagram;
+                receiver.measure_train(sent_at + spacing * datagram.into(), number, sent_at, true);
+            }
+        }
+        let rate = receiver.report.train.expect("four datagrams make a train").0;
+        assert!((800_000..900_000).contains(&rate), "{rate} bit/s");
     }
 
     #[test]
