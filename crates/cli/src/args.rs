@@ -295,6 +295,9 @@ pub struct Study {
     /// Run one controller, and what it is compared with (scorecard)
     #[arg(long, value_name = "NAME")]
     pub controller: Option<String>,
+    /// Search for the networks in which the controller does worst (scorecard)
+    #[arg(long, requires = "controller", conflicts_with = "real")]
+    pub worst: bool,
     /// Folder of the results [default: out/study/NAME]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,

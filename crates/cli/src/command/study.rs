@@ -1,9 +1,10 @@
 //! `lightlag study`.
 
 use crate::args::Study;
-use crate::output::{Done, judged, make_folder, print};
+use crate::output::{Done, judged, make_folder, print, write_file};
+use lightlag_studies::scorecard::adversary::{self, Effort};
 use lightlag_studies::{Order, REPORT_FILE, STUDIES, find};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub fn study(options: &Study) -> Done {
     let Some(name) = options.name.as_ref().filter(|_| !options.list) else { return print(&list()) };
@@ -17,11 +18,15 @@ pub fn study(options: &Study) -> Done {
         return Err(format!("--controller: not supported by study {name}; use it with scorecard").into());
     }
     let only = options.controller.as_ref().map_or(String::new(), |name| format!("-{name}"));
-    let folder = format!("{name}{only}{}", if options.quick { "-quick" } else { "" });
+    let worst = if options.worst { "-worst" } else { "" };
+    let folder = format!("{name}{only}{worst}{}", if options.quick { "-quick" } else { "" });
     let out = options.out.clone().unwrap_or_else(|| PathBuf::from("out/study").join(folder));
     make_folder(&out)?;
     let Study { quick, real, threads, .. } = *options;
     let controller = options.controller.as_deref();
+    if let Some(controller) = controller.filter(|_| options.worst) {
+        return search(controller, options, &out);
+    }
     let order = Order { quick, real, controller, out: &out, threads, watch: None };
     let done = study.run(&order)?;
     done.write(&out)?;
@@ -29,6 +34,18 @@ pub fn study(options: &Study) -> Done {
     done.report.warnings.iter().for_each(|warning| eprintln!("{warning}"));
     eprintln!("report in {}", out.join(REPORT_FILE).display());
     judged(done.violations)
+}
+
+/// The networks in which a controller does worst, as a table and as scenarios.
+fn search(controller: &str, options: &Study, out: &Path) -> Done {
+    let effort = if options.quick { Effort::QUICK } else { Effort::FULL };
+    let worst = adversary::worst(controller, effort, options.threads)?;
+    for file in worst.files() {
+        write_file(&out.join(&file.name), &file.text)?;
+    }
+    print(&worst.text())?;
+    eprintln!("{} networks tried; scenarios of the worst in {}", worst.runs, out.display());
+    Ok(())
 }
 
 /// The table of studies: what each compares, its paper, and its duration on two cores.

@@ -418,6 +418,11 @@ fn what_is_wrong_on_the_command_line_is_told_in_one_line() {
             &["study", "arc", "--controller", "cubic"],
             "--controller: not supported by study arc; use it with scorecard",
         ),
+        (&["study", "scorecard", "--worst"], "--controller <NAME>"),
+        (
+            &["study", "scorecard", "--worst", "--controller", "qubic"],
+            "--controller: `qubic` is not on the scorecard; it has contact_rate, ",
+        ),
         (
             &["study", "scorecard", "--controller", "qubic"],
             "--controller: `qubic` is not on the scorecard; it has contact_rate, ",

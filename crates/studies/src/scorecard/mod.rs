@@ -3,6 +3,7 @@
 //! [`space`] draws networks, [`text`] writes their scenarios, [`plan`] runs every controller in each, [`measures`]
 //! reads the runs, [`standing`] compares them with the limits.
 
+pub mod adversary;
 mod change;
 mod charts;
 mod claims;

@@ -1,12 +1,13 @@
 //! The networks that are drawn, and what their runs are measured by.
 
+use super::adversary::{self, Effort};
 use super::controllers::{CONTESTANTS, find};
 use super::measures::{self, measures};
 use super::plan::{network, networks, scenario};
 use super::space::{Network, drawn};
 use super::{corners, text};
 use lightlag_lab::run::{ContactsCache, Options, run};
-use lightlag_scenario::Seed;
+use lightlag_scenario::{Catalogue, ScenarioFile, Seed};
 use proptest::prelude::*;
 
 #[test]
@@ -147,4 +148,25 @@ fn the_worst_networks_are_scenarios_that_run_and_every_table_has_every_measure()
     let [limits, worst] =
         ["the limits are kept by vegas in", "The worst ten networks"].map(|text| html.find(text));
     assert!(limits.is_some() && limits < worst && worst < html.find("What is claimed"));
+}
+
+#[test]
+fn a_search_finds_worse_networks_than_those_it_begins_with_whatever_the_threads() {
+    let search = |generations, threads| {
+        let effort = Effort { population: 8, generations };
+        adversary::worst("new_reno", effort, threads).expect("it is on the scorecard")
+    };
+    let (before, after) = (search(0, 2), search(4, 2));
+    assert_eq!(after.text(), search(4, 1).text());
+    assert_eq!(after.runs, 40);
+    assert!(
+        after.found[0].grade < before.found[0].grade,
+        "{} and {}",
+        after.found[0].grade,
+        before.found[0].grade
+    );
+    for file in after.files() {
+        let made = ScenarioFile::from_toml(&file.name, &file.text, ".".into(), Catalogue::default().into());
+        assert!(made.and_then(|file| file.points()).is_ok(), "{}", file.name);
+    }
 }
