@@ -12,6 +12,7 @@ use crate::units::{BitRate, Bytes};
 mod aimd;
 mod arc;
 mod bbr;
+mod bbr3;
 mod ccid2;
 mod ccid3;
 mod contact_rate;
@@ -29,10 +30,12 @@ mod ledbat;
 mod ledbat_plus_plus;
 mod loss_tolerant;
 mod new_reno;
+mod path_model;
 mod pcon;
 mod reno;
 mod rounds;
 mod sack;
+mod sent_log;
 mod short_queue;
 mod standing_queue;
 mod tcp_planet;
@@ -351,6 +354,7 @@ pub const TABLE: &[Entry] = &[
     Entry::new(aimd::ENTRY, Recovery::Rack),
     Entry::new(arc::ENTRY, Recovery::Rack),
     Entry::new(bbr::ENTRY, Recovery::Rack).sampling(),
+    Entry::new(bbr3::ENTRY, Recovery::Rack),
     Entry::new(ccid2::ENTRY, Recovery::Sack),
     Entry::new(ccid3::ENTRY, Recovery::Sack),
     Entry::new(contact_rate::ENTRY, Recovery::Rack),

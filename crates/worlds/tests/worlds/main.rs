@@ -7,6 +7,7 @@ mod common;
 mod contact_graph;
 mod drawn_names;
 mod drawn_networks;
+mod drawn_paths;
 mod every_mobility;
 mod golden;
 mod golden_packets;
