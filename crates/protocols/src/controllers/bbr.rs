@@ -3,7 +3,8 @@
 //! Congestion Control", ACM Queue 14(5), 2016; draft-cardwell-iccrg-bbr-congestion-control-00).
 
 use super::reno::initial_window;
-use super::{Ack, Cause, Controller, Flow, Loss, RateSample, Sent};
+use super::sent_log::SentLog;
+use super::{Ack, Cause, Controller, Flow, Loss, Sent};
 use crate::parameter::{self, Parameter};
 use crate::record::Observation;
 use crate::time::{Duration, Instant};
@@ -41,6 +42,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             rtt_rounds: parameters.number("rtt_rounds") as i64,
             rate_window: parameters.number("rate_window") as u64,
             phase: Phase::Startup,
+            log: SentLog::default(),
             rates: VecDeque::new(),
             rtt_min: None,
             rtt_min_at: Instant::ZERO,
@@ -54,7 +56,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             before_probe: 0.0,
             probe_began: Instant::ZERO,
             probe_ends: None,
-            in_flight: 0,
+            delivered: 0,
             conserves: false,
         })
     },
@@ -77,6 +79,7 @@ struct Bbr {
     rtt_rounds: i64,
     rate_window: u64,
     phase: Phase,
+    log: SentLog,
     /// Delivery rates in bytes/s, each with its round, descending.
     rates: VecDeque<(u64, f64)>,
     rtt_min: Option<Duration>,
@@ -92,7 +95,7 @@ struct Bbr {
     before_probe: f64,
     probe_began: Instant,
     probe_ends: Option<Instant>,
-    in_flight: u64,
+    delivered: u64,
     /// After a timeout, until the next round: sends only as much as is acknowledged.
     conserves: bool,
 }
@@ -123,17 +126,22 @@ impl Bbr {
             Phase::ProbeRtt => 1.0,
         }
     }
-    fn learn_rate(&mut self, sample: &RateSample, delivered: u64) {
-        if sample.before.0 >= self.round_ends {
+    /// Rounds and rates go by the order of sending: the cumulative acknowledgement may stand for many round trips.
+    fn learn_rate(&mut self, ack: &Ack) {
+        let least = self.rtt_min.unwrap_or(Duration::ZERO);
+        let sent = self.log.judged(ack.now, ack.in_flight.0, least);
+        let delivered = ack.delivered.0;
+        if ack.acked == Bytes(0) {
+            return;
+        }
+        let rate = self.log.rate(ack.now, &sent, delivered, least);
+        if sent.delivered >= self.round_ends {
             self.round_ends = delivered;
             self.round += 1;
             self.conserves = false;
             self.check_full();
         }
-        if sample.interval <= Duration::ZERO {
-            return;
-        }
-        let rate = sample.delivered.0 as f64 / sample.interval.as_secs_f64();
+        let Some(rate) = rate else { return };
         while self.rates.back().is_some_and(|back| back.1 <= rate) {
             self.rates.pop_back();
         }
@@ -230,10 +238,8 @@ impl Bbr {
 
 impl Controller for Bbr {
     fn on_ack(&mut self, ack: &Ack) {
-        self.in_flight = ack.in_flight.0;
-        if let Some(sample) = &ack.sample {
-            self.learn_rate(sample, ack.delivered.0);
-        }
+        self.delivered = ack.delivered.0;
+        self.learn_rate(ack);
         self.learn_rtt(ack.now, ack.rtt);
         self.advance(ack);
         self.set_window(ack);
@@ -245,7 +251,7 @@ impl Controller for Bbr {
         }
     }
     fn on_sent(&mut self, sent: &Sent) {
-        self.in_flight = sent.in_flight.0;
+        self.log.on_sent(sent, self.delivered, 0);
     }
     fn window(&self) -> Bytes {
         match self.phase {
