@@ -37,6 +37,7 @@ pub const CONTESTANTS: &[Contestant] = &[
     tcp(REFERENCE, "controller = \"cubic\""),
     tcp("new_reno", "controller = \"new_reno\""),
     tcp("bbr", "controller = \"bbr\""),
+    tcp("bbr3", "controller = \"bbr3\""),
     tcp("westwood_plus", "controller = \"westwood_plus\""),
     tcp("hybla", "controller = \"hybla\""),
     tcp("vegas", "controller = \"vegas\""),
