@@ -3,7 +3,7 @@
 use super::reno::{INITIAL_THRESHOLD, Reno, initial_window};
 use super::{Ack, Cause, Controller, Flow, Loss};
 use crate::math;
-use crate::parameter::{self, Parameter};
+use crate::parameter::{self, Parameter, Parameters};
 use crate::record::Observation;
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
@@ -12,35 +12,31 @@ use crate::units::Bytes;
 pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     name: "cubic",
     paper: "RFC 9438",
-    parameters: &[
-        initial_window(3.0),
-        INITIAL_THRESHOLD,
-        Parameter::number("c", "", 0.4, (0.001, 100.0), "Segments per second cubed: how fast it grows."),
-        Parameter::number("beta", "", 0.7, (0.1, 0.99), "Share of the window that is left after a loss."),
-        Parameter::flag("fast_convergence", true, "Leave room to newcomers (RFC 9438, section 4.7)."),
-        Parameter::flag("reno_friendly", true, "Never be slower than Reno (RFC 9438, section 4.3)."),
-    ],
+    parameters: &[initial_window(3.0), INITIAL_THRESHOLD, C, BETA, FAST_CONVERGENCE, RENO_FRIENDLY],
     only_with: &[],
-    build: |parameters, flow| {
-        Box::new(Cubic {
-            reno: Reno::new(parameters, &flow),
-            c: parameters.number("c"),
-            beta: parameters.number("beta"),
-            fast_convergence: parameters.flag("fast_convergence"),
-            reno_friendly: parameters.flag("reno_friendly"),
-            rtt: Duration::ZERO,
-            w_max: 0.0,
-            k: 0.0,
-            epoch: None,
-            estimate: 0.0,
-        })
-    },
+    build: |parameters, flow| Box::new(Cubic::new(parameters, &flow)),
 };
 
-struct Cubic {
-    reno: Reno,
+/// The constant C of RFC 9438, section 5.
+pub const C: Parameter =
+    Parameter::number("c", "", 0.4, (0.001, 100.0), "Segments per second cubed: how fast it grows.");
+/// The factor of RFC 9438, section 4.6.
+pub const BETA: Parameter =
+    Parameter::number("beta", "", 0.7, (0.1, 0.99), "Share of the window that is left after a loss.");
+/// RFC 9438, section 4.7.
+pub const FAST_CONVERGENCE: Parameter =
+    Parameter::flag("fast_convergence", true, "Leave room to newcomers (RFC 9438, section 4.7).");
+/// RFC 9438, section 4.3.
+pub const RENO_FRIENDLY: Parameter =
+    Parameter::flag("reno_friendly", true, "Never be slower than Reno (RFC 9438, section 4.3).");
+
+/// The window law of RFC 9438.
+pub struct Cubic {
+    /// Window and threshold.
+    pub reno: Reno,
     c: f64,
-    beta: f64,
+    /// Share of the window that is left after a loss.
+    pub beta: f64,
     fast_convergence: bool,
     reno_friendly: bool,
     rtt: Duration,
@@ -54,6 +50,26 @@ struct Cubic {
 }
 
 impl Cubic {
+    /// At the start of a flow.
+    pub fn new(parameters: &Parameters, flow: &Flow) -> Self {
+        Self {
+            reno: Reno::new(parameters, flow),
+            c: parameters.number("c"),
+            beta: parameters.number("beta"),
+            fast_convergence: parameters.flag("fast_convergence"),
+            reno_friendly: parameters.flag("reno_friendly"),
+            rtt: Duration::ZERO,
+            w_max: 0.0,
+            k: 0.0,
+            epoch: None,
+            estimate: 0.0,
+        }
+    }
+    /// Growth starts again from a window, and `saturation` bytes are where it slows down (W_max).
+    pub fn restart(&mut self, saturation: f64) {
+        self.w_max = saturation / self.reno.segment;
+        self.epoch = None;
+    }
     fn begin_epoch(&mut self, now: Instant) {
         let window = self.reno.window / self.reno.segment;
         self.epoch = Some(now);

@@ -13,6 +13,7 @@ mod aimd;
 mod arc;
 mod bbr;
 mod bbr3;
+mod careful_resume;
 mod ccid2;
 mod ccid3;
 mod contact_rate;
@@ -355,6 +356,7 @@ pub const TABLE: &[Entry] = &[
     Entry::new(arc::ENTRY, Recovery::Rack),
     Entry::new(bbr::ENTRY, Recovery::Rack).sampling(),
     Entry::new(bbr3::ENTRY, Recovery::Rack),
+    Entry::new(careful_resume::ENTRY, Recovery::Rack),
     Entry::new(ccid2::ENTRY, Recovery::Sack),
     Entry::new(ccid3::ENTRY, Recovery::Sack),
     Entry::new(contact_rate::ENTRY, Recovery::Rack),

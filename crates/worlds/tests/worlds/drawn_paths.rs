@@ -5,6 +5,7 @@ use lightlag_protocols::controllers::{self, Factory};
 use lightlag_protocols::link::queues::{Discipline, Limit};
 use lightlag_protocols::link::{Delay, LinkSpec, Loss, Rate};
 use lightlag_protocols::math;
+use lightlag_protocols::parameter::Value;
 use lightlag_protocols::rng::Stream;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::tcp::{Config, Timers};
@@ -172,4 +173,50 @@ fn flows_of_bbr3_share_a_link() {
         assert!(sum > 0.85, "{shares:?}: {path:?}");
         assert!(sum * sum / squares / 2.0 > 0.8, "{shares:?}: {path:?}");
     }
+}
+
+/// Round trips that a file of ten bandwidth-delay products takes, where a window of this number of them was saved, and
+/// the share dropped.
+fn resumed(path: &Path, base: &str, saved: f64) -> (f64, f64) {
+    let flight = path.rate * path.rtt_s / 8.0;
+    let given = [
+        ("base", Value::from(base)),
+        ("saved_rtt", Value::from(path.rtt_s)),
+        ("saved_window", Value::from(saved * flight)),
+    ];
+    let given: BTreeMap<String, Value> =
+        given.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    let mut setup = path.setup(&["careful_resume"], 10_000.0 * path.rtt_s);
+    setup.flows[0].source = Source::File(Bytes((10.0 * flight) as u64));
+    if let Transport::Tcp { controller, .. } = &mut setup.flows[0].transport {
+        *controller = Factory::resolve("careful_resume", &given).expect("in range");
+    }
+    let outcome = run(&setup, &mut ());
+    assert!(outcome.flows[0].complete, "{path:?}");
+    let link = &outcome.links[0];
+    (outcome.flows[0].end.as_secs_f64() / path.rtt_s, link.dropped as f64 / link.offered as f64)
+}
+
+#[test]
+fn a_resumed_flow_is_faster_than_one_that_starts_and_a_wrong_window_costs_little() {
+    let mut draws = Stream::new(32, "resumed", 0);
+    let (mut plain, mut right, mut wrong) = (0.0, 0.0, 0.0);
+    let mut count = 0;
+    for index in 0..200 {
+        let path = Path { loss: 0.0, ..Path::drawn(index) };
+        let packets = path.rate * path.rtt_s / PACKET;
+        if !(40.0..6_000.0).contains(&packets) {
+            continue;
+        }
+        let base = if draws.below(2) == 0 { "cubic" } else { "new_reno" };
+        let without = resumed(&path, base, 0.0);
+        let with = resumed(&path, base, draws.uniform(1.0, 2.0));
+        // The connection that saved the window had up to twenty times as much.
+        let lying = resumed(&path, base, draws.uniform(4.0, 20.0));
+        (plain, right, wrong) = (plain + without.0, right + with.0, wrong + lying.0);
+        count += 1;
+    }
+    assert!(count > 40, "{count}");
+    assert!(right < 0.8 * plain, "{right} of {plain}");
+    assert!(wrong < 1.3 * plain, "{wrong} of {plain}");
 }
