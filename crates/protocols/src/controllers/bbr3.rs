@@ -467,6 +467,12 @@ impl Bbr3 {
         }
         self.full.now
     }
+    fn check_up(&mut self, ack: &Ack) {
+        if self.is_time_to_go_down(ack) {
+            self.probe.was_too_high = false;
+            self.start_down(ack.now);
+        }
+    }
     fn advance(&mut self, ack: &Ack) {
         if self.phase == Phase::Startup && self.full.reached {
             self.enter(Phase::Drain);
@@ -484,12 +490,7 @@ impl Bbr3 {
             Phase::Down | Phase::Cruise if self.is_probe_due(ack.now) => self.start_refill(),
             Phase::Down if self.is_time_to_cruise(ack) => self.enter(Phase::Cruise),
             Phase::Refill if self.now.round_start => self.start_up(),
-            Phase::Up => {
-                if self.is_time_to_go_down(ack) {
-                    self.probe.was_too_high = false;
-                    self.start_down(ack.now);
-                }
-            }
+            Phase::Up => self.check_up(ack),
             _ => {}
         }
     }
