@@ -4,7 +4,7 @@
 
 use super::reno::initial_window;
 use super::sent_log::SentLog;
-use super::{Ack, Cause, Controller, Flow, Loss, Sent};
+use super::{Ack, Cause, Controller, Flow, Loss, RateSample, Sent};
 use crate::parameter::{self, Parameter};
 use crate::record::Observation;
 use crate::time::{Duration, Instant};
@@ -126,7 +126,8 @@ impl Bbr {
             Phase::ProbeRtt => 1.0,
         }
     }
-    /// Rounds and rates go by the order of sending: the cumulative acknowledgement may stand for many round trips.
+    /// Rounds and rates are those of the transport, and by the order of sending where it has none, as in recoveries: the
+    /// cumulative acknowledgement may stand for many round trips.
     fn learn_rate(&mut self, ack: &Ack) {
         let least = self.rtt_min.unwrap_or(Duration::ZERO);
         let sent = self.log.judged(ack.now, ack.in_flight.0, least);
@@ -134,8 +135,10 @@ impl Bbr {
         if ack.acked == Bytes(0) {
             return;
         }
-        let rate = self.log.rate(ack.now, &sent, delivered, least);
-        if sent.delivered >= self.round_ends {
+        let logged = self.log.rate(ack.now, &sent, delivered, least);
+        let sample = ack.sample.as_ref();
+        let rate = sample.and_then(RateSample::bytes_per_s).or(logged);
+        if sample.map_or(sent.delivered, |sample| sample.before.0) >= self.round_ends {
             self.round_ends = delivered;
             self.round += 1;
             self.conserves = false;

@@ -217,6 +217,14 @@ pub struct RateSample {
     pub interval: Duration,
 }
 
+impl RateSample {
+    /// Delivery rate in bytes/s; `None` where no time passed.
+    pub fn bytes_per_s(&self) -> Option<f64> {
+        let seconds = self.interval.as_secs_f64();
+        (seconds > 0.0).then(|| self.delivered.0 as f64 / seconds)
+    }
+}
+
 /// Packets that arrived since the start of the connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ArrivalCounts {
