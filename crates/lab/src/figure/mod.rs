@@ -160,6 +160,7 @@ pub fn over_time_in_panels<'a>(
     }
     made["facet"] = json!({"field": "panel", "type": "nominal", "title": null, "sort": panels});
     made["columns"] = json!(columns);
+    made["encoding"]["color"]["legend"] = legend(Some(columns));
     let mut each = json!({"width": 280, "height": 160});
     for part in ["mark", "encoding"] {
         each[part] = made[part].take();
@@ -169,6 +170,14 @@ pub fn over_time_in_panels<'a>(
         parts.retain(|name, _| !["mark", "encoding", "width", "height"].contains(&name.as_str()));
     }
     made
+}
+
+/// The legend of single values is as opaque as those of means; beside panels there is no room for it.
+fn legend(panel_columns: Option<usize>) -> Value {
+    panel_columns.map_or(
+        json!({"symbolOpacity": 1}),
+        |columns| json!({"symbolOpacity": 1, "orient": "bottom", "columns": columns}),
+    )
 }
 
 /// Groups of bars with error bars; the baseline, where a mark has one, is a line across the bar.
@@ -230,9 +239,11 @@ impl Plot {
     fn shapes(&self) -> Vec<&'static str> {
         let names = self.series_names();
         let taken = usize::from(names.iter().any(|name| self.is_baseline(name)));
-        let mut next = SHAPES[taken..].iter().cycle();
+        let rest = &SHAPES[taken..];
+        // Where colours begin again, shapes are one farther: no two series have both in common.
+        let mut next = (0..).map(|number| rest[(number + number / PALETTE.len() * (1 - taken)) % rest.len()]);
         let shape =
-            |name: &str| if self.is_baseline(name) { SHAPES[0] } else { next.next().unwrap_or(&SHAPES[0]) };
+            |name: &str| if self.is_baseline(name) { SHAPES[0] } else { next.next().unwrap_or(SHAPES[0]) };
         names.into_iter().map(shape).collect()
     }
 
@@ -259,7 +270,8 @@ impl Plot {
 
     fn legend(&self, domain: &[&str], range: Value) -> Value {
         let mut made = json!({"field": "series", "type": "nominal", "title": self.series.text,
-                              "scale": {"domain": domain, "range": range}});
+                              "scale": {"domain": domain, "range": range},
+                              "legend": legend((!self.panel_names().is_empty()).then_some(self.columns))});
         if !self.has_series() && domain.len() == self.series_names().len() {
             made["legend"] = Value::Null;
         }
@@ -393,6 +405,25 @@ mod tests {
         assert_eq!(shapes, &json!(["circle", "square"]), "the baseline has a mark of its own");
         assert_eq!(made["layer"][0]["encoding"]["color"]["scale"]["range"], json!(["#5F5F5F", "#0072B2"]));
         assert_eq!(made["data"]["values"][0]["low"], 0.4);
+    }
+
+    #[test]
+    fn no_two_series_have_colour_and_shape_in_common() {
+        for first in ["none", "other"] {
+            let names =
+                std::iter::once(first.to_owned()).chain((0..24).map(|number| format!("series {number}")));
+            let marks: Vec<Mark> = names.map(|name| mark(Place::At(1.0), &name, None)).collect();
+            let point = &lines(&plot(marks))["layer"][2]["encoding"];
+            let [colours, shapes] = ["color", "shape"]
+                .map(|channel| point[channel]["scale"]["range"].as_array().unwrap().clone());
+            let pairs: Vec<(String, String)> = colours
+                .iter()
+                .zip(&shapes)
+                .map(|(one, other)| (one.to_string(), other.to_string()))
+                .collect();
+            let distinct: std::collections::BTreeSet<_> = pairs.iter().collect();
+            assert_eq!((pairs.len(), distinct.len()), (25, 25), "{pairs:?}");
+        }
     }
 
     #[test]
