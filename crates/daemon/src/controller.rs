@@ -1,4 +1,4 @@
-//! The congestion controller of datagrams, as the settings name it: `"loss_tolerant"`, or a table with `name` and
+//! The congestion controller of datagrams, as the settings name it: `"contact_rate"`, or a table with `name` and
 //! parameters, as in scenarios.
 
 use lightlag_protocols::controllers::{self, Controller, Entry, Flow};
@@ -9,11 +9,11 @@ use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 
 /// Used where the settings name none: it keeps its rate while packets are lost for other reasons than congestion.
-const DEFAULT: &str = "loss_tolerant";
+const DEFAULT: &str = "contact_rate";
 /// Controllers for this transport can be named.
 const TRANSPORT: &str = "udpdtn";
 /// The parameter of a controller that the setting `first_rate` sets, in bit/s.
-const FIRST_RATE: &str = "initial_rate";
+const FIRST_RATE: &str = "blind_rate";
 
 /// A controller and its parameters; they fit each other.
 #[derive(Clone, Debug)]
@@ -129,11 +129,11 @@ mod tests {
         let read = |text: &str| toml::from_str::<Settings>(text).map(|read| read.controller);
         let rate = |choice: &ControllerChoice| choice.build(BitRate(8000), flow()).rate();
         assert_eq!(rate(&ControllerChoice::default()), Some(BitRate(8000)));
-        assert_eq!(rate(&read("controller = \"loss_tolerant\"").unwrap()), Some(BitRate(8000)));
+        assert_eq!(rate(&read("controller = \"contact_rate\"").unwrap()), Some(BitRate(8000)));
         let fixed = read("controller = { name = \"fixed\", rate = \"2 Mbit/s\" }").unwrap();
         assert_eq!(rate(&fixed), Some(BitRate(2_000_000)));
         for (wrong, said) in [
-            ("\"loss_tolerent\"", "accepted: "),
+            ("\"contact_rat\"", "accepted: "),
             ("{ name = \"fixed\", rat = 1 }", "rat"),
             ("{ name = \"fixed\", rate = \"2 parsec\" }", "not a unit of rate"),
             ("7", "a controller's name"),

@@ -139,10 +139,7 @@ impl State {
     ) {
         let mut datagrams = self.datagrams.borrow_mut();
         let knows = is_found && datagrams.is_outdone(rate);
-        datagrams.continue_from(
-            now,
-            if knows { Ok(controller(peer, Some((rate, round_trip)))) } else { Err(rate) },
-        );
+        datagrams.continue_from(now, knows.then(|| controller(peer, round_trip)), rate);
     }
     /// Data in transit arrive within this time, or are lost.
     pub fn grace(&self) -> Duration {
@@ -182,12 +179,11 @@ fn sizes(peer: &config::Peer) -> (usize, Bytes) {
     (datagram, Bytes(headers as u64))
 }
 
-/// Begins at the rate and round trip of a stream or, without one, slowly; and keeps to what arrives.
-fn controller(peer: &config::Peer, handed: Option<(BitRate, Option<Duration>)>) -> Box<dyn Controller> {
+/// One that knows no more than the round trip of a stream.
+fn controller(peer: &config::Peer, round_trip: Option<Duration>) -> Box<dyn Controller> {
     let (datagram, headers) = sizes(peer);
     let segment = Bytes(datagram as u64);
-    let flow = Flow::new(segment, segment + headers)
-        .planned(handed.map(|(rate, _)| rate), handed.and_then(|(_, round_trip)| round_trip));
+    let flow = Flow::new(segment, segment + headers).planned(None, round_trip);
     peer.controller.build(peer.first_rate, flow)
 }
 

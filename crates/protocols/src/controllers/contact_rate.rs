@@ -16,17 +16,21 @@
 //! So small flows grow by a larger factor than large ones. Both differences make flows more equal (Chiu and Jain 1989)
 //! without a common loss, from any start.
 //!
-//! While a queue falls, no flow has to yield more. A queue that stands and does not fall for more than `patience` round
-//! trips is kept full by flows that know only loss, such as CUBIC. Then the flow grows as before, and gives up
-//! `backs_off` when more is lost than usual; until no queue has stood for a while.
+//! While a queue falls, no flow has to yield more. A queue that `patience` reductions did not make smaller is kept full
+//! by flows that know only loss, such as CUBIC, or the path has become longer. Then the rate before them
+//! returns, and the flow grows as before and gives up `backs_off` when more is lost than usual; until no queue has stood
+//! for a while. A delay that stays is the least one from then on, even if a shorter one was measured before.
 //!
 //! The least delay may grow by [`DRIFT`], as distances and clock errors do; otherwise a receding node would take its
 //! longer path for a queue.
 //!
-//! A link without a plan may carry more than its train said, or grow. After a while without a queue the flow continues as
-//! if it did, up to twice the rate. If that fills the link, the old rate returns, and the next attempt waits twice as
-//! long.
+//! A link without a plan may carry more than its train said, or grow. After a while without a queue the flow makes an
+//! attempt: it goes beyond its rate in steps that double, each once the one before has arrived. If that fills the link,
+//! the old rate returns, and the next attempt waits twice as long. A flow without trains begins with an attempt.
 //! A plan is a bound, unless `beyond` says how wrong it may be.
+//!
+//! A flow that continues from another transport starts at the rate of that one, after a short pause at half of it: the
+//! other may have left a queue.
 //!
 //! The plan may change, by its next contact or by the network's management: the flow keeps its share of
 //! the link, and sends nothing while there is no contact.
@@ -71,9 +75,9 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
         ),
         Parameter::integer(
             "patience",
-            6.0,
+            3.0,
             (1.0, 1e6),
-            "Round trips that it yields before it takes others for flows that fill queues.",
+            "Reductions without effect on a queue after which others count as flows that fill queues.",
         ),
         Parameter::number(
             "backs_off",
@@ -90,7 +94,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             "How many times the planned rate an attempt may reach; 1: the plan is never exceeded.",
         ),
     ],
-    only_with: &["ltp", "udpdtn"],
+    only_with: &["adaptive", "dccp", "ltp", "udpdtn"],
     build: |parameters, flow| {
         let margin = parameters.number("margin");
         Box::new(ContactRate {
@@ -104,21 +108,24 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             backs_off: parameters.number("backs_off"),
             beyond: parameters.number("beyond"),
             packet_bits: flow.packet.0 as f64 * 8.0,
+            on_link: flow.packet.0 as f64 / flow.segment.0.max(1) as f64,
             blind: Blind { rate: parameters.number("blind_rate"), began: None, share: 1.0 },
             link: flow.planned_rate.map(|rate| rate.0 as f64),
             planned: flow.planned_rate.is_some(),
             rate: flow.planned_rate.map(|rate| rate.0 as f64 * (1.0 - margin)),
             full: None,
             step: parameters.number("pull"),
-            attempt: Attempt { waits: WAITS, quiet: 0.0, from: None, returns_to: None },
+            attempt: Attempt { bold: false, waits: WAITS, quiet: 0.0, from: None, returns_to: None },
             silent: false,
+            drains: None,
             settles: None,
             rtt: None,
             rtt_min: flow.planned_round_trip,
             base: None,
             queue: 0.0,
             waited_most: 0.0,
-            standing_for: 0,
+            limit: f64::MAX,
+            futile: None,
             quiet_for: 0,
             contested: false,
             loss: ExcessLoss::default(),
@@ -131,10 +138,12 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
 const LEAST_SHARE: f64 = 0.005;
 /// How much the least delay may grow, in s/s: nodes that part at 30 km/s, or clocks 100 ppm apart.
 const DRIFT: f64 = 1e-4;
+/// Rounds after which a least delay is old.
+const BASE_ROUNDS: u32 = 32;
 /// A queue below this part of the one before falls.
 const FALLS: f64 = 0.95;
 /// Round trips without a standing queue after which the link is no longer contested.
-const QUIET_ENDS: u32 = 3;
+const QUIET_ENDS: u32 = 10;
 /// A round holds these packets, and lasts a round trip; or this part of one if more is lost than usual.
 const ROUND_PACKETS: f64 = 8.0;
 const ROUND_LEAST: f64 = 0.25;
@@ -145,6 +154,8 @@ const FULL: f64 = 0.6;
 const FORGETS: f64 = 0.98;
 /// ... and its losses are its own from here on.
 const FULL_LOSES: f64 = 0.05;
+/// A queue that fills this part of a full one stands.
+const STANDS_OF_FULL: f64 = 0.5;
 /// Less than this share of what was not lost is not believed at once.
 const PAUSES: f64 = 0.9;
 /// Share of the difference to the rate of a full link that a round trip adds, at most, and from where on it is reached.
@@ -154,22 +165,32 @@ const RETURNED: f64 = 0.98;
 /// The first step beyond that rate, as a part of `pull`, and the factor between steps.
 const STEP_FIRST: f64 = 0.2;
 const STEP_GROWS: f64 = 1.3;
+/// The factor between steps of an attempt.
+const ATTEMPT_GROWS: f64 = 2.0;
 /// Flows with this share of the link or more yield in full; of smaller ones it is the root that counts.
 const YIELDS_IN_FULL: f64 = 0.25;
 /// Round trips without a queue before the link is tried beyond its rate: at first, after an attempt that the link
 /// carried, and at most; and the share of the rate that must be used.
-const WAITS: u32 = 16;
+const WAITS: u32 = 4;
 const WAITS_CARRIED: u32 = 2;
 const WAITS_MOST: u32 = 256;
 const USED: f64 = 0.95;
+/// A flow without a train begins to try at once if this share of its packets arrived, with this step.
+const STARTS: f64 = 0.5;
+/// ... and the share of it that must arrive.
+const ARRIVES: f64 = 0.9;
 /// An attempt that gains this factor was no failure, though the link was full then.
 const GAINS: f64 = 1.1;
+/// Less than this factor is how arrivals are measured.
+const MORE: f64 = 1.03;
 /// How many times the rate of a train the link may turn out to carry, in one attempt.
 const BEYOND: f64 = 2.0;
 /// The least that a reduction leaves of the rate.
 const CUT_MOST: f64 = 0.05;
 /// Seconds without a report after which a flow that knows nothing sends ever less.
 const BLIND_S: f64 = 1000.0;
+/// How long a queue that another transport may have left is drained, at most.
+const DRAINS_MOST: Duration = Duration::from_nanos(750_000_000);
 
 struct ContactRate {
     pull: f64,
@@ -183,6 +204,8 @@ struct ContactRate {
     backs_off: f64,
     beyond: f64,
     packet_bits: f64,
+    /// Bytes on the link for each of data.
+    on_link: f64,
     blind: Blind,
     /// Rate of the link in bit/s; `None` while unknown.
     link: Option<f64>,
@@ -195,6 +218,8 @@ struct ContactRate {
     attempt: Attempt,
     /// Nothing is sent: the plan has no contact now.
     silent: bool,
+    /// Until then half the rate is sent, so that a queue that was found becomes empty.
+    drains: Option<Instant>,
     /// When reports begin to cover what is sent now.
     settles: Option<Instant>,
     rtt: Option<Duration>,
@@ -204,8 +229,10 @@ struct ContactRate {
     queue: f64,
     /// The longest that packets have waited, in s; it is forgotten slowly.
     waited_most: f64,
-    /// Rounds in a row in which a queue stood and did not fall.
-    standing_for: u32,
+    /// The wait in a queue that was full, in s.
+    limit: f64,
+    /// Reductions after which the queue did not fall.
+    futile: Option<Futile>,
     /// Round trips in a row in which none stood.
     quiet_for: u32,
     /// Another flow on the link does not yield to a queue.
@@ -227,6 +254,8 @@ struct Blind {
 /// To use a link beyond its rate.
 #[derive(Clone, Copy, Debug)]
 struct Attempt {
+    /// It begins with a large step: nothing is known of the link.
+    bold: bool,
     /// Round trips without a queue before the next, and since the one before.
     waits: u32,
     quiet: f64,
@@ -236,11 +265,41 @@ struct Attempt {
     returns_to: Option<f64>,
 }
 
+/// Reductions in a row for a queue, and the rate and the queue before the first.
+#[derive(Clone, Copy, Debug)]
+struct Futile {
+    rate: f64,
+    reductions: u32,
+    queue: f64,
+    /// When reports show the effect of the last.
+    shows: Instant,
+}
+
 /// Least one-way delay, and when it was measured.
 #[derive(Clone, Copy, Debug)]
 struct Base {
     least: Duration,
     seen: Instant,
+    /// The least and the most of N rounds.
+    rounds: u32,
+    range: (Duration, Duration),
+}
+
+impl Base {
+    fn new(seen: Instant, least: Duration) -> Self {
+        Self { least, seen, rounds: 0, range: (Duration::MAX, Duration::ZERO) }
+    }
+    /// A delay that stays as it is, but for `varies`, is the path's: queues change.
+    fn end_of_round(&mut self, least: Duration, varies: Duration) {
+        self.range = (self.range.0.min(least), self.range.1.max(least));
+        self.rounds += 1;
+        if self.rounds == BASE_ROUNDS {
+            if self.range.1 - self.range.0 < varies {
+                self.least = self.least.max(self.range.0);
+            }
+            (self.rounds, self.range) = (0, (Duration::MAX, Duration::ZERO));
+        }
+    }
 }
 
 /// What was reported since the rate was set.
@@ -249,6 +308,8 @@ struct Round {
     began: Option<Instant>,
     sent: u64,
     received: u64,
+    /// Data that left since then.
+    left: u64,
     /// The least one-way delay reported.
     one_way: Option<Duration>,
     waits: Waits,
@@ -286,6 +347,8 @@ struct Seen {
     falls: bool,
     /// What arrives at this rate, in bit/s, with what is usually lost.
     through: f64,
+    /// As much as this rate arrived.
+    used: bool,
     /// Round trips that the round took.
     trips: f64,
 }
@@ -325,25 +388,41 @@ impl ContactRate {
             _ => 0.0,
         };
         let before = std::mem::replace(&mut self.queue, queue);
-        let stands = queue > (self.standing_queue * self.packet_bits / link).max(self.standing_delay);
+        let stands = queue > self.standing(link);
         // Losses in a full queue are not the path's.
         self.waited_most = self.round.waits.most.max(self.waited_most * FORGETS);
         let queue_full = self.round.waits.is_full(self.waited_most, self.packet_bits / link);
+        if queue_full && self.is_over() {
+            self.limit = self.waited_most;
+        }
         if queue_full && self.round.lost() > FULL_LOSES {
-            self.loss.doubt();
+            self.loss.doubt(self.packets(self.round.sent));
         }
         let took = self.round.began.map_or(0.0, |began| (now - began).as_secs_f64());
         let trip = self.rtt.map_or(took, Duration::as_secs_f64);
         // Arrivals pause where a delay has jumped.
-        let arrived = self.arrivals(now).unwrap_or(rate).max(PAUSES * rate * self.round.share());
+        let arrivals = self.arrivals(now).unwrap_or(rate);
+        let arrived = arrivals.max(PAUSES * rate * self.round.share());
         Seen {
             over: self.is_over(),
             queue_full,
             stands,
             falls: queue < FALLS * before,
             through: arrived / (1.0 - self.loss.usual()),
+            used: self.is_used(now, arrivals, rate),
             trips: (took / trip).clamp(1.0, ROUND_TRIPS),
         }
+    }
+    /// Whether as much was sent as this rate allows, and about as much arrived.
+    fn is_used(&self, now: Instant, arrivals: f64, rate: f64) -> bool {
+        let took = self.round.began.map_or(0.0, |began| (now - began).as_secs_f64());
+        let sent = self.round.left as f64 * self.on_link * 8.0;
+        sent > USED * rate * took && arrivals / (1.0 - self.loss.usual()) > ARRIVES * rate
+    }
+    /// The wait in s above which a queue stands: less where the queue is known to hold less.
+    fn standing(&self, link: f64) -> f64 {
+        let packet = self.packet_bits / link;
+        (self.standing_queue * packet).min((self.limit * STANDS_OF_FULL).max(packet)).max(self.standing_delay)
     }
     /// Whether more was lost in the round than usual, beyond luck.
     fn overflows(&self) -> bool {
@@ -352,22 +431,22 @@ impl ContactRate {
         lost > expected + 3.0 * math::sqrt(expected) + 1.0
     }
     /// Updates `contested`, and the usual loss.
-    fn learn(&mut self, seen: &Seen, rate: f64) {
+    fn learn(&mut self, seen: &Seen, rate: f64, link: f64) {
         if seen.stands {
-            self.standing_for += u32::from(self.contested || !seen.falls);
             self.quiet_for = 0;
         } else {
-            (self.standing_for, self.quiet_for) = (0, self.quiet_for + 1);
+            (self.futile, self.quiet_for) = (None, self.quiet_for + 1);
             // A flow that goes beyond the rate of a full link may lose by that.
-            let below = self.full.is_none_or(|full| rate < RETURNED * full);
+            let below = self.attempt.from.is_none() && self.full.is_none_or(|full| rate < RETURNED * full);
             if !seen.over {
                 self.loss.learn(self.round.lost(), self.packets(self.round.sent), below);
             }
         }
-        self.contested = match self.contested {
-            false => self.standing_for > self.patience,
-            true => self.quiet_for < QUIET_ENDS,
-        };
+        self.contested &= self.quiet_for < QUIET_ENDS;
+        let varies = Duration::from_secs_f64(self.standing(link));
+        if let (Some(base), Some(one_way)) = (&mut self.base, self.round.one_way) {
+            base.end_of_round(one_way, varies);
+        }
     }
 
     // --- what follows from it -----------------------------------------------------------------
@@ -375,7 +454,7 @@ impl ContactRate {
     fn end_of_round(&mut self, now: Instant) {
         if let Some((rate, link)) = self.rate.zip(self.link) {
             let seen = self.look(now, rate, link);
-            self.learn(&seen, rate);
+            self.learn(&seen, rate, link);
             let next = self.next(now, rate, link, &seen);
             if seen.over {
                 self.loss.answered();
@@ -384,33 +463,50 @@ impl ContactRate {
             self.rate = Some(next.clamp(LEAST_SHARE * link, self.most(link)));
             self.attempt(&seen, link);
         } else if let Some(arrived) = self.arrivals(now) {
-            // No train came through: others fill the link, which may carry far more.
+            let most_arrived = self.round.share() > STARTS;
             self.discover(now, arrived.max(self.blind.rate * self.blind.share));
-            self.rate = Some(arrived);
-            self.attempt.waits = WAITS_CARRIED;
+            if most_arrived {
+                (self.attempt.waits, self.attempt.bold) = (0, true);
+            } else {
+                // Others fill the link, which may carry far more.
+                self.rate = Some(arrived);
+                self.attempt.waits = WAITS_CARRIED;
+            }
         }
         self.round = Round { began: Some(now), ..Round::default() };
     }
     fn next(&mut self, now: Instant, rate: f64, link: f64, seen: &Seen) -> f64 {
         match (seen.stands, self.contested) {
             (true, true) if self.overflows() => rate.min(seen.through * (1.0 - self.backs_off)),
-            (true, false) if seen.falls && !seen.over => rate,
+            (true, false) if seen.falls && !seen.over => {
+                self.futile = None;
+                rate
+            }
             (true, false) => {
                 self.loss.ends_trial();
-                self.yields(rate, link, seen.through)
+                self.yields_to_queue(now, rate, link, seen)
             }
             (false, _) if seen.over && seen.queue_full => {
                 self.loss.ends_trial();
                 self.yields(rate, link, seen.through)
             }
             (false, _) if seen.over => self.reduces(now, rate, link, seen.through),
-            _ => self.grows(rate, link, seen.trips),
+            _ => self.grows(rate, link, seen),
         }
     }
-    fn grows(&mut self, rate: f64, link: f64, trips: f64) -> f64 {
+    fn grows(&mut self, rate: f64, link: f64, seen: &Seen) -> f64 {
+        let trips = seen.trips;
         let most = self.most(link);
         if let Some(before) = self.attempt.returns_to.take() {
             return before.clamp(rate, most);
+        }
+        if self.attempt.from.is_some() && !self.planned {
+            // Each step is judged by what arrives of it.
+            if !seen.used || self.queue * link > self.packet_bits {
+                return rate;
+            }
+            self.step = (self.step * ATTEMPT_GROWS).min(1.0);
+            return (rate * (1.0 + self.step)).min(most);
         }
         if let Some(full) = self.full.filter(|full| rate < RETURNED * full) {
             return rate + (RETURNS * trips).min(RETURNS_MOST) * (full.min(most) - rate);
@@ -418,6 +514,26 @@ impl ContactRate {
         let share = (self.step * trips).min(self.pull);
         self.step = (self.step * STEP_GROWS).min(self.pull);
         rate + share * (most - rate) * math::cbrt((rate / link).min(1.0))
+    }
+    /// A queue stands and does not fall. If reductions do not change that, flows like this one are not its cause.
+    fn yields_to_queue(&mut self, now: Instant, rate: f64, link: f64, seen: &Seen) -> f64 {
+        let shows = now.saturating_add(self.rtt.unwrap_or(Duration::ZERO));
+        let futile = self.futile.get_or_insert(Futile { rate, reductions: 0, queue: self.queue, shows });
+        if self.round.began.is_some_and(|began| began >= futile.shows) {
+            if self.queue < FALLS * futile.queue {
+                *futile = Futile { rate, reductions: 0, queue: self.queue, shows };
+            } else {
+                futile.reductions += 1;
+                futile.shows = shows;
+                if futile.reductions >= self.patience {
+                    let before = futile.rate;
+                    (self.futile, self.contested) = (None, true);
+                    self.settle(now);
+                    return before;
+                }
+            }
+        }
+        self.yields(rate, link, seen.through)
     }
     /// The link is full: as much as arrives is sent, and less. Reports of packets sent at an older rate change nothing.
     fn yields(&mut self, rate: f64, link: f64, through: f64) -> f64 {
@@ -445,21 +561,32 @@ impl ContactRate {
         if seen.over || seen.stands {
             if let Some((from, rate)) = self.attempt.from.take() {
                 self.attempt.returns_to = Some(rate);
-                self.link = Some(seen.through.clamp(from, link));
+                let carried = if seen.through < MORE * from { from } else { seen.through };
+                self.link = Some(carried.min(link));
                 if seen.through < GAINS * from {
                     self.attempt.waits = (self.attempt.waits * 2).min(WAITS_MOST);
                 }
             }
             return;
         }
+        if !seen.used {
+            return;
+        }
         self.attempt.quiet += seen.trips;
         let Some(rate) = self.rate.filter(|rate| *rate > USED * self.most(link)) else { return };
         let beyond = if self.planned { self.beyond } else { BEYOND };
-        if beyond > 1.0 && self.attempt.quiet > f64::from(self.attempt.waits) {
-            let carried = self.attempt.from.replace((link, rate)).is_some();
-            self.attempt.waits = if carried { WAITS_CARRIED } else { self.attempt.waits };
+        let carried = self.attempt.from.is_some() && !self.planned;
+        if beyond > 1.0 && (carried || self.attempt.quiet > f64::from(self.attempt.waits)) {
+            if self.attempt.from.replace((link, rate)).is_some() {
+                self.attempt.waits = WAITS_CARRIED;
+            }
             self.attempt.quiet = 0.0;
-            (self.full, self.step) = (None, self.pull * STEP_FIRST);
+            if !carried {
+                (self.full, self.step) = (None, self.pull * STEP_FIRST);
+                if std::mem::take(&mut self.attempt.bold) {
+                    self.step = STARTS;
+                }
+            }
             self.link = Some(link * beyond);
         }
     }
@@ -472,11 +599,10 @@ impl ContactRate {
         self.round = Round::default();
     }
     fn see(&mut self, now: Instant, one_way: Duration) {
-        let seen = Base { least: one_way, seen: now };
-        let base = self.base.get_or_insert(seen);
+        let base = self.base.get_or_insert(Base::new(now, one_way));
         let drifted = DRIFT * (now - base.seen).as_secs_f64();
         if one_way <= base.least + Duration::from_secs_f64(drifted) {
-            *base = seen;
+            (base.least, base.seen) = (one_way, now);
         }
         self.round.waits.add((one_way - base.least).as_secs_f64());
         self.round.one_way = Some(self.round.one_way.map_or(one_way, |least| least.min(one_way)));
@@ -497,6 +623,18 @@ impl ContactRate {
             self.loss.count(now, sent, sent - received);
         }
     }
+    /// Another transport reached this rate on the same path. It may have left a queue, which would pass for the path.
+    fn hand_over(&mut self, now: Instant, rate: BitRate) {
+        let carried = rate.0 as f64;
+        if self.rate.is_none_or(|rate| rate < carried) {
+            self.link = Some(self.link.map_or(carried, |link| link.max(carried)));
+            self.rate = Some(carried);
+        }
+        let drains = self.rtt.or(self.rtt_min).map_or(DRAINS_MOST, |rtt| (rtt * 2).min(DRAINS_MOST));
+        self.drains = Some(now.saturating_add(drains));
+        self.base = None;
+        self.settle(now);
+    }
     /// The plan gives the link another rate.
     fn plan(&mut self, now: Instant, rate: BitRate) {
         self.settle(now);
@@ -512,7 +650,7 @@ impl ContactRate {
         };
         self.full = self.full.zip(self.link).map(|(full, old)| full / old * link);
         (self.link, self.rate, self.planned) = (Some(link), Some(link * share), true);
-        self.attempt = Attempt { waits: WAITS, quiet: 0.0, from: None, returns_to: None };
+        self.attempt = Attempt { bold: false, waits: WAITS, quiet: 0.0, from: None, returns_to: None };
     }
 }
 
@@ -529,8 +667,8 @@ impl Round {
 
 impl Controller for ContactRate {
     fn on_ack(&mut self, ack: &Ack) {
-        if let Some(one_way) = ack.one_way {
-            self.see(ack.now, one_way);
+        if let Some(delay) = ack.one_way {
+            self.see(ack.now, delay);
         }
         let Some(window) = ack.window else { return };
         if let Some(rtt) = ack.rtt {
@@ -551,26 +689,35 @@ impl Controller for ContactRate {
     }
     fn on_loss(&mut self, _: &Loss) {}
     fn on_sent(&mut self, sent: &Sent) {
+        self.round.left += sent.size.0;
         if self.rate.is_none() {
             let began = *self.blind.began.get_or_insert(sent.now);
             self.blind.share = BLIND_S / (sent.now - began).as_secs_f64().max(BLIND_S);
         }
     }
     fn on_event(&mut self, now: Instant, event: &ControllerEvent) {
-        if let ControllerEvent::Plan(rate) = *event {
-            self.plan(now, rate);
+        match *event {
+            ControllerEvent::Plan(rate) => self.plan(now, rate),
+            ControllerEvent::Handover(rate) => self.hand_over(now, rate),
+            ControllerEvent::Deadline => self.drains = self.drains.filter(|until| now < *until),
+            _ => {}
         }
+    }
+    fn deadline(&self) -> Option<Instant> {
+        self.drains
     }
     fn window(&self) -> Bytes {
         Bytes::MAX
     }
     fn rate(&self) -> Option<BitRate> {
-        let rate = self.rate.unwrap_or(self.blind.rate * self.blind.share) as u64;
-        Some(BitRate(if self.silent { 0 } else { rate }))
+        let rate = self.rate.unwrap_or(self.blind.rate * self.blind.share);
+        let share = if self.drains.is_some() { 0.5 } else { 1.0 };
+        Some(BitRate(if self.silent { 0 } else { (rate * share) as u64 }))
     }
     fn advice(&self) -> Advice {
         let probe_train = if self.link.is_none() { self.train } else { 1 };
-        Advice { probe_train, ..Advice::NONE }
+        let discovered_rate = self.rate.map(|rate| BitRate(rate as u64));
+        Advice { probe_train, discovered_rate, ..Advice::NONE }
     }
     fn observe(&self, seen: &mut Observation) {
         seen.push(("rate", self.rate.unwrap_or(self.blind.rate * self.blind.share)));

@@ -74,9 +74,9 @@ impl ExcessLoss {
     pub fn answered(&mut self) {
         self.sum = 0.0;
     }
-    /// The usual loss may have another cause.
-    pub fn doubt(&mut self) {
-        self.usual *= 0.5;
+    /// The losses of these packets may have another cause.
+    pub fn doubt(&mut self, packets: f64) {
+        self.usual *= 1.0 - (packets / MEMORY).min(0.5);
     }
     /// There was another cause: the losses of the last reductions say nothing.
     pub fn ends_trial(&mut self) {
@@ -86,7 +86,7 @@ impl ExcessLoss {
     pub fn learn(&mut self, share: f64, packets: f64, rises: bool) {
         let change = share - self.usual;
         if rises || change < 0.0 {
-            self.usual += change * (packets / MEMORY).min(0.5);
+            self.usual = (self.usual + change * (packets / MEMORY).min(0.5)).min(USUAL_MOST);
         }
     }
     /// The flow is about to reduce this rate for a loss of this share. If former reductions changed nothing, the loss is

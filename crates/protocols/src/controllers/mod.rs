@@ -29,12 +29,10 @@ mod hybla;
 mod icp;
 mod ledbat;
 mod ledbat_plus_plus;
-mod loss_tolerant;
 mod new_reno;
 mod path_model;
 mod pcon;
 mod reno;
-mod rounds;
 mod sack;
 mod sent_log;
 mod short_queue;
@@ -377,7 +375,6 @@ pub const TABLE: &[Entry] = &[
     Entry::new(icp::ENTRY, Recovery::Rack),
     Entry::new(ledbat::ENTRY, Recovery::Rack),
     Entry::new(ledbat_plus_plus::ENTRY, Recovery::Rack),
-    Entry::new(loss_tolerant::ENTRY, Recovery::Rack),
     Entry::new(new_reno::ENTRY, Recovery::NewReno),
     Entry::new(pcon::ENTRY, Recovery::Rack),
     Entry::new(sack::ENTRY, Recovery::Sack),

@@ -203,14 +203,13 @@ impl Datagrams {
     pub fn probe(&mut self) {
         self.probes = true;
     }
-    /// Takes over from another stack: with a controller built for that stack's rate and round trip, or, if
-    /// that had not found its rate, with its own, which receives that rate as a lower bound. Datagrams stay
-    /// in flight.
-    pub fn continue_from(&mut self, now: Instant, handed: Result<Box<dyn Controller>, BitRate>) {
-        match handed {
-            Ok(controller) => self.controller = controller,
-            Err(carried) => self.controller.on_event(now, &ControllerEvent::Handover(carried)),
+    /// Takes over from another stack that reached a rate: with its own controller, or with a fresh one where that
+    /// knows less. Datagrams stay in flight.
+    pub fn continue_from(&mut self, now: Instant, fresh: Option<Box<dyn Controller>>, carried: BitRate) {
+        if let Some(controller) = fresh {
+            self.controller = controller;
         }
+        self.controller.on_event(now, &ControllerEvent::Handover(carried));
         self.next_at = now;
         (self.asked, self.questions) = (0, 0);
         // Connections leave another stack because the round trip has changed.
@@ -539,16 +538,13 @@ impl Datagrams {
     fn tell_report(&mut self, now: Instant, report: &Report, bytes: u64, rtt: Option<Duration>) {
         let (highest, received) = self.reported;
         let sent = (report.highest + 1).saturating_sub(highest.map_or(0, |highest| highest + 1));
+        // No more than were sent, whatever the report says; those that were overtaken are counted with later ones.
+        let arrived = report.received.saturating_sub(received).min(sent);
         if sent > 0 {
-            self.reported = (Some(report.highest), report.received);
+            self.reported = (Some(report.highest), received + arrived);
         }
         let packet = self.config.datagram as u64 + self.config.headers.0;
-        let window = Window {
-            sent: Bytes(sent * packet),
-            // No more than were sent, whatever the report says.
-            received: Bytes(report.received.saturating_sub(received).min(sent) * packet),
-            train: None,
-        };
+        let window = Window { sent: Bytes(sent * packet), received: Bytes(arrived * packet), train: None };
         self.controller.on_ack(&Ack {
             now,
             acked: Bytes(bytes),

@@ -317,7 +317,7 @@ fn adaptive_config(
 }
 
 /// Default controller of the datagrams of an adaptive connection.
-const DATAGRAM_CONTROLLER: &str = "loss_tolerant";
+const DATAGRAM_CONTROLLER: &str = "contact_rate";
 /// Where the paper swapped.
 const ORACLE_DELAY: Duration = Duration::from_nanos(250_000_000);
 /// Covers four minutes at 2 Mbit/s.

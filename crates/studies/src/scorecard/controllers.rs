@@ -28,8 +28,14 @@ pub const CONTESTANTS: &[Contestant] = &[
         is_planned: true,
     },
     Contestant {
-        name: "loss_tolerant",
-        keys: "transport = \"adaptive\"\nswitch = \"datagrams\"\ncontroller = \"cubic\"\ndatagram_controller = \"loss_tolerant\"",
+        name: "contact_rate_ltp",
+        keys: "transport = \"ltp\"\ncontroller = \"contact_rate\"",
+        is_default: true,
+        is_planned: true,
+    },
+    Contestant {
+        name: "contact_rate_datagrams",
+        keys: "transport = \"adaptive\"\nswitch = \"datagrams\"\ncontroller = \"cubic\"\ndatagram_controller = \"contact_rate\"",
         is_default: true,
         is_planned: false,
     },

@@ -199,9 +199,9 @@ impl Near {
         let Some(best) = self.best.filter(|best| best.rate > 0.0) else { return };
         let rate = self.on_link(best.rate);
         let knows = best.is_found(now, rtt) && self.datagrams.is_outdone(rate);
-        let flow = self.make.flow.planned(Some(rate), rtt);
-        let handed = if knows { Ok(self.make.controllers.datagrams.build(flow)) } else { Err(rate) };
-        self.datagrams.continue_from(now, handed);
+        let flow = self.make.flow.planned(None, rtt);
+        let fresh = knows.then(|| self.make.controllers.datagrams.build(flow));
+        self.datagrams.continue_from(now, fresh, rate);
     }
     /// What a rate of payload is on the link.
     fn on_link(&self, bytes: f64) -> BitRate {
