@@ -38,10 +38,14 @@ metrics! {
             |one| one.window_median.unwrap_or(f64::NAN).into();
         timeouts: "Expiries of its retransmission timer.", |one| one.counts.timeouts.into();
         drops: "Packets for it, or from it, that were dropped or lost.", |one| one.drops.into();
-        queueing_delay_p50_s: "Median of the time that Data and their Interests waited in queues.",
+        queueing_delay_p50_s: "Median of the time that its Data waited in queues.",
             |one| seconds(one.queueing_delay_p50).into();
         queueing_delay_p99_s: "The same, exceeded by one Data packet in a hundred.",
             |one| seconds(one.queueing_delay_p99).into();
+        interest_queueing_delay_p50_s: "Median of the time that its Interests waited in queues.",
+            |one| seconds(one.interest_queueing_delay_p50).into();
+        interest_queueing_delay_p99_s: "The same, exceeded by one Interest in a hundred.",
+            |one| seconds(one.interest_queueing_delay_p99).into();
         delivered_bytes: "Bytes of content delivered.", |one| one.counts.delivered.0.into();
         start_s: "When it sent its first Interest.", |one| (one.start - Instant::ZERO).as_secs_f64().into();
         end_s: "When it received its last Data, or the run ended.",
@@ -49,6 +53,7 @@ metrics! {
         complete: "1 if it received all it requested, else 0.", |one| u64::from(one.complete).into();
         interests_sent: "Interests sent, repairs included.", |one| one.counts.interests.into();
         interests_repaired: "Interests sent again.", |one| one.counts.repairs.into();
+        interests_dropped: "Its Interests that were dropped or lost.", |one| one.interest_drops.into();
         loss_episodes: "Times that its controller responded to a loss.", |one| one.counts.episodes.into();
     }
     /// Each node of a network of named data.

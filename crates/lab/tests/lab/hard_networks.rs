@@ -44,6 +44,18 @@ fn short_queue_that_learns_usual_losses_fills_a_link_that_loses_three_of_ten_rou
 }
 
 #[test]
+fn short_queue_keeps_its_share_where_the_data_of_another_cross_its_interests() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/papers/dcp_interests.toml");
+    let mut file = ScenarioFile::read(&[&path]).unwrap();
+    file.set("controller", "short_queue").unwrap();
+    let scenario = file.points().unwrap().list.remove(0).scenario;
+    let outcome = run(&scenario, Seed::Own, &ContactsCache::default(), &Options::default()).unwrap();
+    assert_eq!(outcome.violations, [""; 0]);
+    let goodput = outcome.figures.of_part("one", "goodput_bit_per_s").unwrap() / 1e6;
+    assert!(goodput > 0.8 * 9.46, "{goodput} of 9.46 Mbit/s");
+}
+
+#[test]
 fn contact_rate_fills_a_link_whose_return_channel_is_slower_by_far() {
     for plan in ["plan", "unknown"] {
         let Ran { goodput, dropped } = ran("slow_return.toml", &[("planned_rate", plan)]);

@@ -44,8 +44,8 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
         ),
         Parameter::flag(
             "usual_loss",
-            false,
-            "Losses that stay after three reductions count as none of congestion. Beside many flows on a small queue it drops more.",
+            true,
+            "Losses that stay after three reductions, on a path where nothing queues, count as none of congestion.",
         ),
     ],
     only_with: &[],
@@ -234,6 +234,9 @@ struct ShortQueue {
     met: Option<Instant>,
     losses: UsualLoss,
     learns: bool,
+    /// When the last Data came, and the least time between two, in seconds: that of a packet on the slowest link.
+    came: Option<Instant>,
+    packet_time: f64,
     /// The window before the reductions that losses asked for.
     window_unreduced: f64,
 }
@@ -281,6 +284,8 @@ impl ShortQueue {
             met: None,
             losses: UsualLoss::default(),
             learns: parameters.flag("usual_loss"),
+            came: None,
+            packet_time: f64::INFINITY,
             window_unreduced: 0.0,
         }
     }
@@ -331,8 +336,17 @@ impl ShortQueue {
             flight: 0.0,
         });
     }
+    /// Beside other flows from the start on, a train underestimates the link: two packets in a row do not.
+    fn measure_gap(&mut self, now: Instant) {
+        let gap = self.came.map_or(0.0, |came| (now - came).as_secs_f64());
+        self.came = Some(now);
+        if gap > 0.0 {
+            self.packet_time = self.packet_time.min(gap);
+        }
+    }
     /// One more Data has come.
     fn measure(&mut self, ack: &Ack) {
+        self.measure_gap(ack.now);
         let Some(rtt) = ack.rtt.map(Duration::as_secs_f64) else { return };
         let path = self.path(ack, rtt);
         path.rtt_min = path.rtt_min.min(rtt);
@@ -389,7 +403,8 @@ impl ShortQueue {
     /// Round trips of one round, sorted.
     fn see_losses(&mut self, longer: &[f64]) {
         let (Some(path), [least, ..], [.., most]) = (self.paths.back(), longer, longer) else { return };
-        self.losses.on_round((path.base + least, path.base + most), QUIET / self.capacity.max(self.rate));
+        let packet_time = self.packet_time.min(1.0 / self.capacity.max(self.rate));
+        self.losses.on_round((path.base + least, path.base + most), QUIET * packet_time);
     }
     /// A typical round trip significantly below the base becomes the base.
     fn see_base(&mut self, now: Instant) {
@@ -702,7 +717,9 @@ impl Controller for ShortQueue {
         // responder further away, is no loss.
         let span = self.rtt + self.rtt.max(TIMEOUT_MARGIN_S);
         let timeout = (self.rtt > 0.0).then(|| Duration::from_secs_f64(span));
-        Advice { timeout, doubles: !self.learns, ..Advice::NONE }
+        // Where others queue, losses are of congestion until a usual share is known.
+        let doubles = !self.learns || self.losses.share() == 0.0 && !self.losses.is_quiet();
+        Advice { timeout, doubles, ..Advice::NONE }
     }
     fn observe(&self, seen: &mut Observation) {
         seen.push(("window", self.window * self.segment));

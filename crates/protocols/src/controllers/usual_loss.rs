@@ -62,6 +62,10 @@ impl UsualLoss {
     pub fn share(&self) -> f64 {
         self.usual
     }
+    /// Whether no other flow queued in the last round trip.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet > 0
+    }
     /// Reductions in a row of which no effect has been seen.
     pub fn tries(&self) -> u32 {
         self.vain

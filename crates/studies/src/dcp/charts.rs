@@ -1,7 +1,10 @@
 //! The paper's figures over time, and what it does not draw.
 
-use super::plan::{BESIDE, CACHED, CLOCK, DISTANCE, EDGE, JITTER, OVER_JITTER, SHARED, START, TARGET};
-use super::variants::{AIMD, DCP};
+use super::plan::{
+    BESIDE, CACHED, CLOCK, CROSSED, DISTANCE, EDGE, JITTER, OVER_JITTER, SAME_CONTENT, SHARED, SLOW,
+    SOME_JITTER_MS, START, START_SOON, TARGET, limit, with_interests,
+};
+use super::variants::{AIMD, ALL, DCP};
 use super::{GOODPUT, JAIN, Number, QUEUEING, shares};
 use crate::shared::charts::{Curve, figure, mark, named, over_time, plot};
 use crate::shared::runs::Runs;
@@ -21,6 +24,7 @@ pub fn all(results: &Results, curves: &[Curve]) -> Vec<Figure> {
     all.extend(targets(results));
     all.extend(CHARTS.iter().map(|chart| chart.drawn(results)));
     all.extend([share_of_late(results), edges(results), beside(results)]);
+    all.extend([interests(results), same_content(results)]);
     all
 }
 
@@ -244,4 +248,38 @@ fn beside(results: &Results) -> Figure {
     let plot = plot(&format!("beside {AIMD}"), ("controller", ""), ("share", "%"), marks);
     let caption = format!("Of what both get from 20 s to 120 s; they start 10 s apart. {INTERVALS}");
     figure(("beside_aimd", "Share beside one flow of AIMD", &caption), figure::bars(&plot))
+}
+
+fn interests(results: &Results) -> Figure {
+    let mut marks = Vec::new();
+    for (figure, panel) in [(CROSSED, "Data of AIMD cross them"), (SLOW, "their direction is slow")] {
+        for variant in with_interests() {
+            let each = GOODPUT[0].each(results, figure, variant, &[(JITTER, SOME_JITTER_MS)]);
+            let shares: Vec<f64> = each.iter().map(|value| 100.0 * value / limit(figure)).collect();
+            marks.extend(estimate(&shares).map(|value| named(variant, panel, None, value)));
+        }
+    }
+    let plot = plot("Interests queue, as", ("controller", ""), ("share of the limit", "%"), marks);
+    let caption = format!("Goodput from 20 s to 120 s in percent of the highest possible. {INTERVALS}");
+    figure(
+        ("interests_goodput", "Goodput where Interests queue and Data do not", &caption),
+        figure::bars(&plot),
+    )
+}
+
+fn same_content(results: &Results) -> Figure {
+    let mut marks = Vec::new();
+    for variant in ALL {
+        for (of, goodput) in ["first", "second"].into_iter().zip(GOODPUT) {
+            let places = [(START, START_SOON), (JITTER, SOME_JITTER_MS)];
+            let value = goodput.of(results, SAME_CONTENT, variant, &places);
+            marks.extend(value.map(|value| named(variant, of, None, value)));
+        }
+    }
+    let plot = plot("consumer", ("controller", ""), MBIT_PER_S, marks);
+    let caption = format!(
+        "The second starts {START_SOON} s after the first; no store. More than half of the link each means that the router \
+         aggregates. {INTERVALS}"
+    );
+    figure(("same_content", "Two consumers of the same content", &caption), figure::bars(&plot))
 }

@@ -1,10 +1,13 @@
 //! What the paper says, beside what we measure.
 
 use super::curves::find;
-use super::plan::{CLOCK, DISTANCE, EDGE, JITTER, SOME_JITTER_MS, START, TARGET};
+use super::plan::{
+    CLOCK, CROSSED, DISTANCE, EDGE, FIRST_DATA_S, JITTER, OTHER_CONTENT, SAME_CONTENT, SLOW, SOME_JITTER_MS,
+    START, START_SOON, TARGET, limit,
+};
 use super::reference::CEILING;
-use super::variants::{AIMD, DCP, DCP_MARKS, DCP_SLOW_START, LEDBAT, NEWCOMER, TCP_LIKE};
-use super::{DROPS, GOODPUT, JAIN, Number, QUEUEING, TIMEOUTS, shares};
+use super::variants::{AIMD, DCP, DCP_MARKS, DCP_ROUND_TRIPS, DCP_SLOW_START, LEDBAT, NEWCOMER, TCP_LIKE};
+use super::{AGGREGATED, DROPS, GOODPUT, JAIN, Number, QUEUEING, TIMEOUTS, shares};
 use crate::shared::charts::{Curve, NONE};
 use crate::shared::parts::{NOT_RUN, found};
 use crate::shared::runs::{Runs, least, most};
@@ -88,6 +91,17 @@ pub const CLAIMS: &[Claim<Test>] = &[
         .or(&[("only the newcomer in slow start", |data| fair(data, NEWCOMER))]),
     claim("D14", (|data| losses_of_first(data, 0.0)) as Test)
         .or(&[("jitter", |data| losses_of_first(data, SOME_JITTER_MS))]),
+    claim("D20", (|data| keeps_path(data, DCP, &[CROSSED, SLOW])) as Test).or(&[
+        ("other Data cross", |data| keeps_path(data, DCP, &[CROSSED])),
+        ("slow direction", |data| keeps_path(data, DCP, &[SLOW])),
+        ("round trips instead of stamps", |data| keeps_path(data, DCP_ROUND_TRIPS, &[CROSSED, SLOW])),
+        ("more than by round trips", more_than_by_round_trips),
+    ]),
+    claim("D21", (|data| aggregated(data, DCP, 0.0)) as Test).or(&[
+        ("jitter", |data| aggregated(data, DCP, SOME_JITTER_MS)),
+        ("slow start on", |data| aggregated(data, DCP_SLOW_START, 0.0)),
+        ("as much as with another content", no_less_than_apart),
+    ]),
 ];
 
 fn steady_window(data: &Data<'_>) -> Finding {
@@ -319,6 +333,66 @@ fn losses_of_first(data: &Data<'_>, jitter: f64) -> Finding {
         }
     }
     found(&all, format!("drops of the first and the second: {}", shown.join("; ")))
+}
+
+/// Mean goodput of a variant where Interests queue, at a jitter.
+fn with_interests(data: &Data<'_>, figure: &str, variant: &str, jitter: f64) -> Option<f64> {
+    GOODPUT[0].mean(data.results, figure, variant, &[(JITTER, jitter)])
+}
+
+fn keeps_path(data: &Data<'_>, variant: &str, figures: &[&str]) -> Finding {
+    let (mut all, mut shown) = (Vec::new(), Vec::new());
+    for &figure in figures {
+        for jitter in data.levels(figure, JITTER) {
+            let Some(ours) = with_interests(data, figure, variant, jitter) else { continue };
+            all.push(ours >= USED * limit(figure));
+            shown.push(format!("{ours:.2} of {:.2} ({figure}, jitter {jitter} ms)", limit(figure)));
+        }
+    }
+    found(&all, format!("Mbit/s: {}", shown.join(", ")))
+}
+
+fn more_than_by_round_trips(data: &Data<'_>) -> Finding {
+    let mut all = Vec::new();
+    for figure in [CROSSED, SLOW] {
+        for jitter in data.levels(figure, JITTER) {
+            let [stamps, round_trips] =
+                [DCP, DCP_ROUND_TRIPS].map(|variant| with_interests(data, figure, variant, jitter));
+            all.extend(stamps.zip(round_trips).map(|(stamps, other)| stamps > other * (1.0 + COSTS)));
+        }
+    }
+    found(&all, String::new())
+}
+
+/// Least index of two consumers of the same content, by starts before the first Data; later ones are shown beside them.
+fn aggregated(data: &Data<'_>, variant: &str, jitter: f64) -> Finding {
+    let (mut all, mut shown) = (Vec::new(), Vec::new());
+    for start in data.levels(SAME_CONTENT, START) {
+        let places = [(START, start), (JITTER, jitter)];
+        let Some(least) = least(&JAIN.each(data.results, SAME_CONTENT, variant, &places)) else { continue };
+        let mean =
+            |number: Number| number.mean(data.results, SAME_CONTENT, variant, &places).unwrap_or(f64::NAN);
+        if start < FIRST_DATA_S {
+            all.push(least >= FAIR);
+        }
+        let [one, two] = GOODPUT.map(mean);
+        let count = number(mean(AGGREGATED).round());
+        shown.push(format!("{least:.2} at {start} s ({one:.2} and {two:.2} Mbit/s, {count} aggregated)"));
+    }
+    found(&all, format!("least Jain index by the start of the second: {}", shown.join(", ")))
+}
+
+fn no_less_than_apart(data: &Data<'_>) -> Finding {
+    let mut all = Vec::new();
+    for jitter in data.levels(SAME_CONTENT, JITTER) {
+        let places = [(START, START_SOON), (JITTER, jitter)];
+        let least_of = |figure| {
+            let [one, two] = GOODPUT.map(|goodput| goodput.mean(data.results, figure, DCP, &places));
+            Some(one?.min(two?))
+        };
+        all.extend(least_of(SAME_CONTENT).zip(least_of(OTHER_CONTENT)).map(|(same, other)| same >= other));
+    }
+    found(&all, String::new())
 }
 
 #[cfg(test)]

@@ -30,12 +30,13 @@ pub const STUDY: Study = Study {
     name: "dcp",
     paper: "Albalawi and Garcia-Luna-Aceves, 2019",
     summary: "DCP and ten other controllers for named data",
-    takes: "30 s quick, 2 min in full",
+    takes: "45 s quick, 3 min in full",
     words: &WORDS,
     plan: |order| Ok(plan::plan(order.quick)?),
     metrics: |outcome| {
         let of = |part| OF_CONSUMERS.map(|(name, figure)| (format!("{name}_of_{part}"), part, figure));
-        metrics_of(outcome, ["one", "two"].into_iter().flat_map(of))
+        let aggregated = (AGGREGATED.0.to_owned(), "near", "aggregated");
+        metrics_of(outcome, ["one", "two"].into_iter().flat_map(of).chain([aggregated]))
     },
     evaluate: |evidence: &Evidence<'_>| {
         let (results, curves) = (evidence.results, curves::all()?);
@@ -50,13 +51,18 @@ pub const STUDY: Study = Study {
 };
 
 /// Figures of each consumer that are kept in the table of runs, and their names there.
-const OF_CONSUMERS: [(&str, &str); 6] = [
+const OF_CONSUMERS: [(&str, &str); 11] = [
     ("goodput", "goodput_bit_per_s"),
     ("window", "window_median"),
     ("timeouts", "timeouts"),
     ("drops", "drops"),
     ("queueing_p50", "queueing_delay_p50_s"),
     ("queueing_p99", "queueing_delay_p99_s"),
+    ("interests", "interests_sent"),
+    ("interests_dropped", "interests_dropped"),
+    ("interests_repaired", "interests_repaired"),
+    ("interest_queueing_p50", "interest_queueing_delay_p50_s"),
+    ("interest_queueing_p99", "interest_queueing_delay_p99_s"),
 ];
 
 /// A number of a run: its column, and what it is multiplied by.
@@ -74,6 +80,15 @@ const TIMEOUTS: Number = Number("timeouts_of_one", 1.0);
 /// Of the Data of the first consumer, in milliseconds: median and 99th percentile.
 const QUEUEING: Number = Number("queueing_p50_of_one", 1e3);
 const QUEUEING_WORST: Number = Number("queueing_p99_of_one", 1e3);
+/// Interests of each consumer; of the first those that were dropped, and those sent again.
+const SENT: [Number; 2] = [Number("interests_of_one", 1.0), Number("interests_of_two", 1.0)];
+const INTERESTS_DROPPED: Number = Number("interests_dropped_of_one", 1.0);
+const INTERESTS_REPAIRED: Number = Number("interests_repaired_of_one", 1.0);
+/// Of the Interests of the first consumer, in milliseconds: median and 99th percentile.
+const INTEREST_QUEUEING: Number = Number("interest_queueing_p50_of_one", 1e3);
+const INTEREST_QUEUEING_WORST: Number = Number("interest_queueing_p99_of_one", 1e3);
+/// Interests that the router next to both consumers aggregated.
+const AGGREGATED: Number = Number("aggregated", 1.0);
 /// Jain's index of the goodputs of the two consumers.
 const JAIN: Number = Number("jain", 1.0);
 

@@ -1,6 +1,6 @@
 //! Our claims on short_queue, tested as strictly as those of the paper.
 
-use super::plan::{CLOCK, DISTANCE, EDGE, FAR_MS, JITTER};
+use super::plan::{CLOCK, CROSSED, DISTANCE, EDGE, FAR_MS, JITTER, SLOW, limit};
 use super::variants::OURS;
 use super::{DROPS, GOODPUT, JAIN, Number, QUEUEING, shares};
 use crate::shared::parts::{NOT_RUN, found};
@@ -17,6 +17,8 @@ const QUEUEING_MS: f64 = 5.0;
 const FAIR: f64 = 0.98;
 /// Least goodput from two seconds after a switch, in Mbit/s, of at most 9.68.
 const AFTER_SWITCH: f64 = 9.5;
+/// Least share of the limit where Interests queue.
+const WITH_INTERESTS: f64 = 0.8;
 /// Least share beside AIMD, in percent.
 const BESIDE: f64 = 30.0;
 
@@ -28,6 +30,7 @@ pub const CLAIMS: &[Claim<Test>] = &[
     claim("D17", fair_at_edges),
     claim("D18", switches),
     claim("D19", beside),
+    claim("D22", with_interests),
 ];
 
 fn least(values: &[f64]) -> f64 {
@@ -96,4 +99,14 @@ fn beside(results: &Results) -> Finding {
     let all: Vec<bool> = first.iter().chain(&late).map(|share| *share >= BESIDE).collect();
     let (first, late) = (least(&first), least(&late));
     found(&all, format!("worst of all seeds: {first:.0} % where it starts first, {late:.0} % where late"))
+}
+
+fn with_interests(results: &Results) -> Finding {
+    let (mut all, mut shown) = (Vec::new(), Vec::new());
+    for figure in [CROSSED, SLOW] {
+        let each = GOODPUT[0].each(results, figure, OURS, &[]);
+        all.extend(each.iter().map(|value| *value >= WITH_INTERESTS * limit(figure)));
+        shown.push(format!("{:.2} of {:.2} Mbit/s ({figure})", least(&each), limit(figure)));
+    }
+    found(&all, format!("worst of all seeds: {}", shown.join(", ")))
 }

@@ -1,8 +1,8 @@
 //! What the study runs.
 
 use super::variants::{
-    AIMD, ALL, DCP, DCP_MARKS, DCP_SLOW_START, LEDBAT, LEDBAT_PLUS_PLUS, NEWCOMER, OURS, READINGS, TCP_LIKE,
-    controller, sets,
+    AIMD, ALL, DCP, DCP_MARKS, DCP_ROUND_TRIPS, DCP_SLOW_START, LEDBAT, LEDBAT_PLUS_PLUS, NEWCOMER, OURS,
+    READINGS, TCP_LIKE, controller, sets,
 };
 use crate::shared::points::{Point, Points, scenario};
 use lightlag_protocols::rng::Stream;
@@ -14,6 +14,10 @@ pub const SINGLE: &str = "dcp_single.toml";
 pub const CACHING: &str = "dcp_caching.toml";
 /// Section VI-C: two consumers on one bottleneck.
 pub const TWO_FLOWS: &str = "dcp_two_flows.toml";
+/// Section III: Interests queue, Data do not.
+pub const INTERESTS: &str = "dcp_interests.toml";
+/// Section V-B: two consumers of the same content.
+pub const AGGREGATION: &str = "dcp_aggregation.toml";
 
 /// Columns of the table of runs. Greatest random delay that each link adds.
 pub const JITTER: &str = "jitter_ms";
@@ -69,6 +73,30 @@ pub const STARTED_AT_RANDOM: [&str; 5] = [DCP_SLOW_START, NEWCOMER, LEDBAT, LEDB
 /// Who shares with AIMD.
 pub const BESIDE: [&str; 7] = [DCP, DCP_SLOW_START, LEDBAT, LEDBAT_PLUS_PLUS, "cubic", "bbr", OURS];
 
+/// Figures of what queues Interests: the Data of another consumer, or a slow direction and nothing else.
+pub const CROSSED: &str = "crossed";
+pub const SLOW: &str = "slow";
+/// What the direction of Interests carries there, in Mbit/s.
+const SLOW_MBIT_PER_S: f64 = 0.1;
+/// Who is shown where Interests queue: everybody, and DCP by round trips.
+pub fn with_interests() -> impl Iterator<Item = &'static str> {
+    ALL.into_iter().chain([DCP_ROUND_TRIPS])
+}
+/// Highest possible goodput of these figures in Mbit/s, of Data of 1024 B in 1058 B and Interests of 24 B: where they
+/// cross, both consumers have as much.
+pub fn limit(figure: &str) -> f64 {
+    if figure == SLOW { SLOW_MBIT_PER_S * 1024.0 / 24.0 } else { 10.0 * 1024.0 / (1058.0 + 24.0) }
+}
+/// Figures of two consumers of the same content, and of the same two where the second wants another.
+pub const SAME_CONTENT: &str = "same_content";
+pub const OTHER_CONTENT: &str = "other_content";
+/// The second starts before the first has its first Data, at 0.061 s, or after that.
+pub const START_SOON: f64 = 0.03;
+const STARTS_OF_SAME: [f64; 4] = [START_SOON, 0.05, 0.1, 1.0];
+const STARTS_OF_SAME_QUICK: [f64; 2] = [START_SOON, 0.1];
+/// Starts before this are before any Data.
+pub const FIRST_DATA_S: f64 = 0.061;
+
 /// How much is run.
 struct Size {
     quick: bool,
@@ -92,7 +120,9 @@ pub fn plan(quick: bool) -> Result<Points, Error> {
     caching(&size, &mut list)?;
     late(&size, &mut list)?;
     beside(&size, &mut list)?;
-    Ok(Points::of(list, size.seeds, &[SINGLE, CACHING, TWO_FLOWS]))
+    interests(&mut list)?;
+    aggregation(&size, &mut list)?;
+    Ok(Points::of(list, size.seeds, &[SINGLE, CACHING, TWO_FLOWS, INTERESTS, AGGREGATION]))
 }
 
 /// A point of a scenario with these keys set.
@@ -236,6 +266,34 @@ fn beside(size: &Size, list: &mut Vec<Point>) -> Made {
             ];
             list.push(point(TWO_FLOWS, (figure, variant), &given, [])?.with_seeds(size.seeds));
         }
+    }
+    Ok(())
+}
+
+/// Section III: everybody where Interests queue.
+fn interests(list: &mut Vec<Point>) -> Made {
+    let slow = [
+        ("interest_rate", format!("{SLOW_MBIT_PER_S} Mbit/s")),
+        // The other consumer begins when the run ends.
+        ("start", "119.9 s".to_owned()),
+    ];
+    for variant in with_interests() {
+        calm_and_jittered(INTERESTS, (CROSSED, variant), &[], &[], list)?;
+        calm_and_jittered(INTERESTS, (SLOW, variant), &slow, &[], list)?;
+    }
+    Ok(())
+}
+
+/// Section V-B: everybody beside its like, with the same content and with another.
+fn aggregation(size: &Size, list: &mut Vec<Point>) -> Made {
+    let starts: &[f64] = if size.quick { &STARTS_OF_SAME_QUICK } else { &STARTS_OF_SAME };
+    for variant in ALL.into_iter().chain([DCP_SLOW_START]) {
+        let mut run = |figure, start: f64, content: &str| {
+            let given = [("start", format!("{start} s")), ("second_object", content.to_owned())];
+            calm_and_jittered(AGGREGATION, (figure, variant), &given, &[(START, start)], list)
+        };
+        starts.iter().try_for_each(|&start| run(SAME_CONTENT, start, "/data/film"))?;
+        run(OTHER_CONTENT, START_SOON, "/data/another")?;
     }
     Ok(())
 }

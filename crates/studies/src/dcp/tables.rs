@@ -1,9 +1,15 @@
 //! The numbers behind the figures, and the readings beside what others measured.
 
-use super::plan::{BESIDE, CACHED, CLOCK, DISTANCE, EDGE, JITTER, SHARED, START};
+use super::plan::{
+    BESIDE, CACHED, CLOCK, CROSSED, DISTANCE, EDGE, JITTER, OTHER_CONTENT, SAME_CONTENT, SHARED, SLOW,
+    SOME_JITTER_MS, START, START_SOON, limit, with_interests,
+};
 use super::reference::{CEILING, FACTS, Fact};
-use super::variants::{ALL, READINGS};
-use super::{DROPS, GOODPUT, JAIN, Number, QUEUEING, QUEUEING_WORST, TIMEOUTS, WINDOW, shares};
+use super::variants::{ALL, DCP_SLOW_START, READINGS};
+use super::{
+    AGGREGATED, DROPS, GOODPUT, INTEREST_QUEUEING, INTEREST_QUEUEING_WORST, INTERESTS_DROPPED,
+    INTERESTS_REPAIRED, JAIN, Number, QUEUEING, QUEUEING_WORST, SENT, TIMEOUTS, WINDOW, shares,
+};
 use crate::shared::charts::{NONE, cell, heads, row, table};
 use crate::shared::runs::Runs;
 use lightlag_lab::report::Table;
@@ -57,7 +63,12 @@ pub fn all(results: &Results) -> Vec<Table> {
         .into_iter()
         .chain(grids)
         .chain(late)
-        .chain([beside(results)])
+        .chain([
+            beside(results),
+            interests(results, CROSSED),
+            interests(results, SLOW),
+            same_content(results),
+        ])
         .collect()
 }
 
@@ -130,4 +141,76 @@ fn beside(results: &Results) -> Table {
                    after it.";
     let head = ["controller", "starts first, %", "starts late, %", "queueing p50 where first, ms"];
     table(("Beside one flow of AIMD", caption), head, BESIDE.map(of).to_vec())
+}
+
+/// What everybody gets where Interests queue, and what that costs.
+fn interests(results: &Results, figure: &str) -> Table {
+    let numbers = [
+        GOODPUT[0],
+        SENT[0],
+        INTERESTS_DROPPED,
+        INTERESTS_REPAIRED,
+        INTEREST_QUEUEING,
+        INTEREST_QUEUEING_WORST,
+        QUEUEING,
+        GOODPUT[1],
+    ];
+    let places = [(JITTER, SOME_JITTER_MS)];
+    let of = |variant| row([variant], numbers.map(|of| cell(of.of(results, figure, variant, &places))));
+    let (title, what) = if figure == SLOW {
+        (
+            "A slow direction of Interests",
+            "The direction of Interests carries 0.1 Mbit/s, and no other flow runs.",
+        )
+    } else {
+        (
+            "Data that cross Interests",
+            "The Data of one flow of AIMD, which starts 10 s later, cross the Interests.",
+        )
+    };
+    let caption = format!(
+        "{what} At most {:.2} Mbit/s are possible. Goodput from 20 s to 120 s, counts of the whole run; means over seeds \
+         with {SOME_JITTER_MS} ms of jitter on each link.",
+        limit(figure)
+    );
+    let head = [
+        "controller",
+        "goodput, Mbit/s",
+        "Interests sent",
+        "Interests dropped",
+        "sent again",
+        "Interests queued p50, ms",
+        "p99, ms",
+        "Data queued p50, ms",
+        "the other's goodput, Mbit/s",
+    ];
+    table((title, &caption), head, with_interests().map(of).collect())
+}
+
+/// Two consumers of the same content by the start of the second, and of another content.
+fn same_content(results: &Results) -> Table {
+    let starts = Runs::of(results, SAME_CONTENT).numbers(START);
+    let mut rows = Vec::new();
+    for jitter in Runs::of(results, SAME_CONTENT).numbers(JITTER) {
+        for variant in ALL.into_iter().chain([DCP_SLOW_START]) {
+            let shown = |figure, start| {
+                let places = [(START, start), (JITTER, jitter)];
+                let mean = |of: Number| of.mean(results, figure, variant, &places).unwrap_or(f64::NAN);
+                let ([one, two], [first, second]) = (GOODPUT.map(mean), SENT.map(mean));
+                let share = 100.0 * mean(AGGREGATED) / (first + second);
+                format!("{one:.2}/{two:.2}, {:.3}, {share:.0} %", mean(JAIN))
+            };
+            let cells = starts.iter().map(|&start| shown(SAME_CONTENT, start));
+            let cells = cells.chain([shown(OTHER_CONTENT, START_SOON)]);
+            rows.push(row([variant.to_owned(), jitter.to_string()], cells));
+        }
+    }
+    let caption = format!(
+        "Mbit/s of the first and the second, their Jain index, and how many of the Interests of both were aggregated (at \
+         most half). Columns are seconds from the start of the first, whose first Data come at 0.061 s, to that of the second. The last \
+         one is of two contents, at {START_SOON} s."
+    );
+    let mut head = heads(["controller", "jitter, ms"], &starts);
+    head.push("another content".to_owned());
+    table(("Two consumers of the same content, no store", &caption), head, rows)
 }

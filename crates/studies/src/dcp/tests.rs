@@ -23,7 +23,8 @@ fn windows_queues_and_goodputs_are_those_of_the_paper() {
 
 #[test]
 fn a_row_of_the_table_has_what_both_consumers_got() {
-    let point = plan::plan(true).expect("the plan is compiled in").list.pop().expect("it has points");
+    let mut list = plan::plan(true).expect("the plan is compiled in").list;
+    let point = list.pop().expect("it has points");
     let options = lightlag_lab::run::Options { judge: false, ..Default::default() };
     let seed = Seed::Number(1);
     let outcome =
@@ -34,4 +35,5 @@ fn a_row_of_the_table_has_what_both_consumers_got() {
             assert!(metrics.iter().any(|metric| *metric.0 == *format!("{name}_of_{consumer}")), "{name}");
         }
     }
+    assert!(metrics.iter().any(|metric| *metric.0 == *AGGREGATED.0), "the router's count");
 }

@@ -8,6 +8,8 @@ pub const DCP_SLOW_START: &str = "dcp, slow start";
 pub const NEWCOMER: &str = "dcp, newcomer's slow start";
 /// The same where the site that answers marks its Data, instead of a guess from delays.
 pub const DCP_MARKS: &str = "dcp, site marks";
+/// The same without timestamps on Data, so that it measures round trips.
+pub const DCP_ROUND_TRIPS: &str = "dcp, round trips";
 /// What the paper compares with as "TCP": only timeouts signal loss, and each halves the window.
 pub const TCP_LIKE: &str = "aimd, each timeout";
 /// LEDBAT at the target that DCP has.
@@ -46,6 +48,9 @@ pub fn sets(variant: &str, queue_packets: u32) -> Vec<(&'static str, String)> {
     if variant == NEWCOMER {
         sets.push(("second", controller(DCP_SLOW_START).to_owned()));
     }
+    if variant == DCP_ROUND_TRIPS {
+        sets.push(("stamps", "none".to_owned()));
+    }
     if variant == "pcon" {
         // Its forwarders mark what has waited too long.
         let queue = format!(r#"{{ discipline = "codel", limit = "{queue_packets} packets", mark = true }}"#);
@@ -60,7 +65,7 @@ pub fn controller(variant: &str) -> &str {
         "dcp, no resets" => r#"{ name = "dcp", new_site = "off" }"#,
         DCP_MARKS => r#"{ name = "dcp", new_site = "mark" }"#,
         "dcp, MAD as printed" => r#"{ name = "dcp", new_site = "mad" }"#,
-        NEWCOMER => DCP,
+        NEWCOMER | DCP_ROUND_TRIPS => DCP,
         DCP_SLOW_START => r#"{ name = "dcp", slow_start = true }"#,
         "dcp, MAD as printed, slow start" => r#"{ name = "dcp", new_site = "mad", slow_start = true }"#,
         "dcp, flight after removal" => r#"{ name = "dcp", flight = "after" }"#,

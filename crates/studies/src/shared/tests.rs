@@ -56,6 +56,13 @@ fn metrics(study: &Study) -> &'static [&'static str] {
             "drops_of_two",
             "queueing_p50_of_one",
             "queueing_p99_of_one",
+            "interests_of_one",
+            "interests_of_two",
+            "interests_dropped_of_one",
+            "interests_repaired_of_one",
+            "interest_queueing_p50_of_one",
+            "interest_queueing_p99_of_one",
+            "aggregated",
             "jain",
         ],
         _ => &[

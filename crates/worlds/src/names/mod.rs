@@ -123,6 +123,13 @@ pub struct ConsumerOutcome {
     pub queueing_delay_p50: Option<Duration>,
     /// 99 of 100 Data waited less.
     pub queueing_delay_p99: Option<Duration>,
+    /// The dropped or lost of its Interests.
+    pub interest_drops: u64,
+    /// Of the time that Interests spent in queues up to their responder, measured: median and 99 %.
+    /// Aggregated Interests do not count.
+    pub interest_queueing_delay_p50: Option<Duration>,
+    /// 99 of 100 Interests waited less.
+    pub interest_queueing_delay_p99: Option<Duration>,
 }
 
 /// Results of a node.

@@ -21,8 +21,10 @@ pub struct Tally {
     from: Instant,
     pub content: Bytes,
     pub drops: u64,
-    /// In microseconds.
+    pub interest_drops: u64,
+    /// Of Data and of Interests, in microseconds.
     queueing: Histogram<u64>,
+    interest_queueing: Histogram<u64>,
     windows: Histogram<u64>,
     window_due: Instant,
 }
@@ -31,7 +33,16 @@ impl Tally {
     /// Of nothing yet.
     pub fn new(from: Instant) -> Self {
         let empty = || Histogram::new(3).expect("three digits are between none and five");
-        Self { from, content: Bytes(0), drops: 0, queueing: empty(), windows: empty(), window_due: from }
+        Self {
+            from,
+            content: Bytes(0),
+            drops: 0,
+            interest_drops: 0,
+            queueing: empty(),
+            interest_queueing: empty(),
+            windows: empty(),
+            window_due: from,
+        }
     }
     /// From when on it counts.
     pub fn from(&self) -> Instant {
@@ -42,7 +53,14 @@ impl Tally {
     pub fn data(&mut self, now: Instant, content: u32, queued: Duration) {
         if now >= self.from {
             self.content += Bytes(u64::from(content));
-            self.queueing.record((queued.as_nanos() / 1_000) as u64).expect(GROWS);
+            self.queueing.record(microseconds(queued)).expect(GROWS);
+        }
+    }
+    /// An Interest that had waited in queues for `queued` reached a responder.
+    #[inline]
+    pub fn interest(&mut self, now: Instant, queued: Duration) {
+        if now >= self.from {
+            self.interest_queueing.record(microseconds(queued)).expect(GROWS);
         }
     }
     /// Whether it is time to look at the window.
@@ -63,9 +81,22 @@ impl Tally {
         let median = (!self.windows.is_empty()).then(|| self.windows.value_at_quantile(0.5) as f64);
         median.map(|parts| parts / WINDOW_PARTS).filter(|window| *window < NO_WINDOW)
     }
-    /// A quantile of the time spent in queues.
+    /// A quantile of the time that Data spent in queues.
     pub fn queueing(&self, quantile: f64) -> Option<Duration> {
-        let us = (!self.queueing.is_empty()).then(|| self.queueing.value_at_quantile(quantile))?;
-        Some(Duration::from_nanos(us as i64 * 1_000))
+        at(&self.queueing, quantile)
     }
+    /// A quantile of the time that Interests spent in queues.
+    pub fn interest_queueing(&self, quantile: f64) -> Option<Duration> {
+        at(&self.interest_queueing, quantile)
+    }
+}
+
+fn microseconds(queued: Duration) -> u64 {
+    (queued.as_nanos() / 1_000) as u64
+}
+
+/// A quantile of microseconds, where there are any.
+fn at(all: &Histogram<u64>, quantile: f64) -> Option<Duration> {
+    let us = (!all.is_empty()).then(|| all.value_at_quantile(quantile))?;
+    Some(Duration::from_nanos(us as i64 * 1_000))
 }

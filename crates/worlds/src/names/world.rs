@@ -149,7 +149,9 @@ impl<'a, O: Observer> World<'a, O> {
         let ends = &self.setup.links[index as usize];
         let (node, face) = (ends.to, self.faces.link(ends.back));
         match packet.body {
-            Body::Interest(mut interest, size) => self.interest(now, node, face, (&mut interest, size)),
+            Body::Interest(mut interest, size) => {
+                self.interest(now, node, face, (&mut interest, size, packet.queued()));
+            }
             Body::Data(ref data) => {
                 let passage =
                     Passage { queued: packet.queued(), stamp_due: packet.stamp_due(), local: false };
@@ -174,39 +176,58 @@ impl<'a, O: Observer> World<'a, O> {
             if O::PACKETS {
                 self.observer.on_record(at, &Record::Dropped(index, &packet, why));
             }
-            let token = match packet.body {
-                Body::Interest(interest, _) => interest.token,
-                Body::Data(data) => data.token,
+            let (token, is_interest) = match packet.body {
+                Body::Interest(interest, _) => (interest.token, true),
+                Body::Data(data) => (data.token, false),
             };
             if let Some(consumer) = self.consumers.get_mut(token as usize) {
                 consumer.tally.drops += 1;
+                consumer.tally.interest_drops += u64::from(is_interest);
             }
         }
     }
 
     // --- nodes ------------------------------------------------------------------------------
 
-    fn interest(&mut self, now: Instant, node: u32, face: Face, (interest, size): (&mut Interest, Bytes)) {
+    /// An Interest of `size` came by `face` and has waited in queues for `queued`.
+    fn interest(
+        &mut self,
+        now: Instant,
+        node: u32,
+        face: Face,
+        (interest, size, queued): (&mut Interest, Bytes, Duration),
+    ) {
         match self.nodes[node as usize].forwarder.on_interest(now, face, interest) {
             Verdict::Forward(next) => match self.faces.behind(next) {
                 Behind::Link(link) => {
                     let body = Body::Interest(*interest, size);
-                    let packet = Packet::new(now, body, Duration::ZERO, None);
+                    let packet = Packet::new(now, body, queued, None);
                     self.offer(now, link, packet);
                 }
-                Behind::Producer(producer) => self.produce(now, (node, face), producer, interest),
+                Behind::Producer(producer) => {
+                    self.tally_answered(now, interest, queued);
+                    self.produce(now, (node, face), producer, interest);
+                }
                 Behind::Consumer(_) => {}
             },
             Verdict::Answer(mut data) => {
                 if O::PACKETS {
                     self.observer.on_record(now, &Record::Hit(node, &data));
                 }
+                self.tally_answered(now, interest, queued);
                 let stamp_due = self.nodes[node as usize].answers(now, &mut data);
                 let passage = Passage { queued: Duration::ZERO, stamp_due, local: true };
                 self.send(now, node, face, data, passage);
             }
             Verdict::Wait => {}
             Verdict::Refuse(why) => self.refuse(now, node, face, interest.name, why),
+        }
+    }
+    /// An Interest reached a responder.
+    #[inline]
+    fn tally_answered(&mut self, now: Instant, interest: &Interest, queued: Duration) {
+        if let Some(consumer) = self.consumers.get_mut(interest.token as usize) {
+            consumer.tally.interest(now, queued);
         }
     }
     /// A producer on the node answers the Interest that came by `face`.
@@ -320,7 +341,7 @@ impl<'a, O: Observer> World<'a, O> {
             if O::PACKETS {
                 self.observer.on_record(now, &Record::Asked(index, &interest));
             }
-            self.interest(now, spec.node, face, (&mut interest, spec.interest));
+            self.interest(now, spec.node, face, (&mut interest, spec.interest, Duration::ZERO));
         }
         let state = &mut self.consumers[index as usize];
         if state.tally.wants_window(now) {
@@ -367,6 +388,9 @@ impl<'a, O: Observer> World<'a, O> {
             window_median: state.tally.window_median(),
             queueing_delay_p50: state.tally.queueing(0.5),
             queueing_delay_p99: state.tally.queueing(0.99),
+            interest_drops: state.tally.interest_drops,
+            interest_queueing_delay_p50: state.tally.interest_queueing(0.5),
+            interest_queueing_delay_p99: state.tally.interest_queueing(0.99),
         };
         let node = |node: &Node| NodeOutcome {
             counts: node.forwarder.counts(),

@@ -34,6 +34,8 @@ fn asks(controller: &'static str, parameters: &[(&'static str, Value)]) -> Asks 
 struct Path {
     delays_ms: [f64; 3],
     rates: [u64; 3],
+    /// Of the middle link in the direction of Interests, where it differs.
+    interest_rate: Option<u64>,
     queue: u64,
     jitter_ms: f64,
     overhead: u32,
@@ -51,6 +53,7 @@ impl Default for Path {
         Self {
             delays_ms: [10.0; 3],
             rates: [100_000_000, 10_000_000, 100_000_000],
+            interest_rate: None,
             queue: 60,
             jitter_ms: 0.0,
             overhead: 34,
@@ -81,7 +84,11 @@ impl Path {
                 jitter: ms(self.jitter_ms),
             };
             let at = 2 * hop;
-            links.push(LinkEnds { from: hop, to: hop + 1, back: at + 1, spec: spec.clone() });
+            let mut there = spec.clone();
+            if let (1, Some(rate)) = (hop, self.interest_rate) {
+                there.rate = Rate::Constant(BitRate(rate));
+            }
+            links.push(LinkEnds { from: hop, to: hop + 1, back: at + 1, spec: there });
             links.push(LinkEnds { from: hop + 1, to: hop, back: at, spec });
         }
         let node = |index: usize| NodeSpec {
@@ -153,6 +160,24 @@ fn a_window_of_the_bandwidth_delay_product_fills_the_path_without_a_queue() {
     assert!((9.6..=9.67).contains(&goodput), "{goodput} Mbit/s");
     assert_eq!(outcome.consumers[0].counts.timeouts, 0);
     assert!(outcome.consumers[0].queueing_delay_p50 < Some(ms(2.0)), "{outcome:?}");
+}
+
+#[test]
+fn interests_that_wait_and_are_dropped_are_counted_apart_from_data() {
+    // 500 Interests of 24 B per second: about 31 are on the path, the others wait.
+    let run = |window: f64| {
+        let window = [("window", Value::Number(window * 1024.0))];
+        let consumers = vec![asks("fixed", &window)];
+        Path { interest_rate: Some(96_000), consumers, ..Path::default() }.run().consumers[0]
+    };
+    let waits = run(60.0);
+    let queueing = waits.interest_queueing_delay_p50.unwrap();
+    assert!((ms(54.0)..ms(60.0)).contains(&queueing), "{waits:?}");
+    assert!(waits.queueing_delay_p99 < Some(ms(1.0)), "{waits:?}");
+    assert_eq!((waits.drops, waits.interest_drops), (0, 0));
+    let overflows = run(200.0);
+    assert!(overflows.interest_drops > 0, "{overflows:?}");
+    assert_eq!(overflows.drops, overflows.interest_drops);
 }
 
 #[test]
