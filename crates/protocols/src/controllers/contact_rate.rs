@@ -171,7 +171,7 @@ const ATTEMPT_GROWS: f64 = 2.0;
 const YIELDS_IN_FULL: f64 = 0.25;
 /// Round trips without a queue before the link is tried beyond its rate: at first, after an attempt that the link
 /// carried, and at most; and the share of the rate that must be used.
-const WAITS: u32 = 4;
+const WAITS: u32 = 12;
 const WAITS_CARRIED: u32 = 2;
 const WAITS_MOST: u32 = 256;
 const USED: f64 = 0.95;

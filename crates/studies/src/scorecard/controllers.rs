@@ -30,7 +30,7 @@ pub const CONTESTANTS: &[Contestant] = &[
     Contestant {
         name: "contact_rate_ltp",
         keys: "transport = \"ltp\"\ncontroller = \"contact_rate\"",
-        is_default: true,
+        is_default: false,
         is_planned: true,
     },
     Contestant {
