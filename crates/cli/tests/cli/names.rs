@@ -346,7 +346,7 @@ fn what_is_wrong_with_a_command_is_told_in_one_line() {
         (vec!["names", "get", "/a", "--insecure", "--face", "ws://x"], "--face"),
         (vec!["names", "get", "/a", "--insecure", "--face", "udp://127.0.0.1:0"], "port 0"),
         (get(&["--controller", "none"]), "--controller"),
-        (get(&["--controller", "contact_rate"]), "works with ltp, udpdtn only; take short_queue"),
+        (get(&["--controller", "contact_rate"]), "works with adaptive, ltp, udpdtn only; take short_queue"),
         (get(&["--set", "x=1"]), "--set"),
         (get(&["--mtu", "10 B"]), "--mtu: 10 B; it must be 128 to"),
         (get(&["--mtu", "much"]), "--mtu"),

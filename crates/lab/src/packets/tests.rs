@@ -74,7 +74,7 @@ fn what_is_wrong_in_a_scenario_of_packets_is_told_with_its_line() {
         (with("\"$controller\"", "{ name = \"arc\", alpha = \"-1 s\" }"), "link.toml:14"),
         (
             with("\"$controller\"", "\"contact_rate\""),
-            "not supported over transport `tcp`; it works over `ltp`, `udpdtn`",
+            "not supported over transport `tcp`; it works over `adaptive`, `ltp`, `udpdtn`",
         ),
         (with("[flows.file]", "[flow.file]"), "unknown key `flow`"),
         (with("size = \"1 MB\"", "size = \"1 MB\"\non = \"1 s\""), "a flow of a `size` has no `on`"),

@@ -94,7 +94,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             "How many times the planned rate an attempt may reach; 1: the plan is never exceeded.",
         ),
     ],
-    only_with: &["adaptive", "dccp", "ltp", "udpdtn"],
+    only_with: &["adaptive", "ltp", "udpdtn"],
     build: |parameters, flow| {
         let margin = parameters.number("margin");
         Box::new(ContactRate {
@@ -165,7 +165,8 @@ const RETURNED: f64 = 0.98;
 /// The first step beyond that rate, as a part of `pull`, and the factor between steps.
 const STEP_FIRST: f64 = 0.2;
 const STEP_GROWS: f64 = 1.3;
-/// The factor between steps of an attempt.
+/// The factor between steps of an attempt, and the largest.
+const STEP_MOST: f64 = 0.5;
 const ATTEMPT_GROWS: f64 = 2.0;
 /// Flows with this share of the link or more yield in full; of smaller ones it is the root that counts.
 const YIELDS_IN_FULL: f64 = 0.25;
@@ -190,7 +191,7 @@ const CUT_MOST: f64 = 0.05;
 /// Seconds without a report after which a flow that knows nothing sends ever less.
 const BLIND_S: f64 = 1000.0;
 /// How long a queue that another transport may have left is drained, at most.
-const DRAINS_MOST: Duration = Duration::from_nanos(750_000_000);
+const DRAINS_MOST: Duration = Duration::from_nanos(500_000_000);
 
 struct ContactRate {
     pull: f64,
@@ -505,7 +506,7 @@ impl ContactRate {
             if !seen.used || self.queue * link > self.packet_bits {
                 return rate;
             }
-            self.step = (self.step * ATTEMPT_GROWS).min(1.0);
+            self.step = (self.step * ATTEMPT_GROWS).min(STEP_MOST);
             return (rate * (1.0 + self.step)).min(most);
         }
         if let Some(full) = self.full.filter(|full| rate < RETURNED * full) {
