@@ -1,7 +1,7 @@
 //! What the study claims of its curves, on a few of them.
 
 use super::curves::Curve;
-use super::plan::{ORACLE, POLICY, SHORT, sets};
+use super::plan::{LONG, ORACLE, POLICY, SHORT, sets};
 use crate::shared::points::{only, scenario};
 use lightlag_lab::run::{ContactsCache, Options, run};
 use lightlag_scenario::Seed;
@@ -23,5 +23,18 @@ fn the_policy_is_near_the_oracle_and_both_near_the_limit() {
         let [oracle, policy] = [ORACLE, POLICY].map(|variant| packets(&curve, variant));
         assert!(policy >= 0.95 * oracle, "curve {number}: {policy} of {oracle}");
         assert!(policy >= 0.9 * curve.limit() && policy <= curve.limit(), "curve {number}: {policy}");
+    }
+}
+
+#[test]
+fn no_more_is_sent_than_arrives_but_for_a_fifth_however_long_a_window_limits_the_flow() {
+    // With seed 2 a queue of TCP once passed for the path, and the rate doubled without end.
+    let scenario = only(&scenario(LONG, sets(POLICY)).unwrap()).unwrap();
+    for seed in 1..4 {
+        let (contacts, options) = (ContactsCache::default(), Options::default());
+        let metrics = run(&scenario, Seed::Number(seed), &contacts, &options).unwrap().metrics();
+        let value = |name: &str| metrics.iter().find(|metric| *metric.0 == *name).unwrap().1;
+        let (sent, delivered) = (value("packets_sent"), value("delivered_bytes") / 1024.0);
+        assert!(sent < 1.2 * delivered, "seed {seed}: {sent} sent, {delivered} delivered");
     }
 }
