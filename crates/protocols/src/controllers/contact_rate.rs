@@ -166,8 +166,8 @@ const RETURNED: f64 = 0.98;
 const STEP_FIRST: f64 = 0.2;
 const STEP_GROWS: f64 = 1.3;
 /// The factor between steps of an attempt, and the largest.
-const STEP_MOST: f64 = 0.5;
 const ATTEMPT_GROWS: f64 = 2.0;
+const STEP_MOST: f64 = 0.5;
 /// Flows with this share of the link or more yield in full; of smaller ones it is the root that counts.
 const YIELDS_IN_FULL: f64 = 0.25;
 /// Round trips without a queue before the link is tried beyond its rate: at first, after an attempt that the link
@@ -176,10 +176,10 @@ const WAITS: u32 = 12;
 const WAITS_CARRIED: u32 = 2;
 const WAITS_MOST: u32 = 256;
 const USED: f64 = 0.95;
-/// A flow without a train begins to try at once if this share of its packets arrived, with this step.
-const STARTS: f64 = 0.5;
 /// ... and the share of it that must arrive.
 const ARRIVES: f64 = 0.9;
+/// A flow without a train begins to try at once if this share of its packets arrived, with this step.
+const STARTS: f64 = 0.5;
 /// An attempt that gains this factor was no failure, though the link was full then.
 const GAINS: f64 = 1.1;
 /// Less than this factor is how arrivals are measured.
@@ -499,7 +499,7 @@ impl ContactRate {
         let trips = seen.trips;
         let most = self.most(link);
         if let Some(before) = self.attempt.returns_to.take() {
-            return before.clamp(rate, most);
+            return before.max(rate).min(most);
         }
         if self.attempt.from.is_some() && !self.planned {
             // Each step is judged by what arrives of it.
@@ -668,8 +668,8 @@ impl Round {
 
 impl Controller for ContactRate {
     fn on_ack(&mut self, ack: &Ack) {
-        if let Some(delay) = ack.one_way {
-            self.see(ack.now, delay);
+        if let Some(one_way) = ack.one_way {
+            self.see(ack.now, one_way);
         }
         let Some(window) = ack.window else { return };
         if let Some(rtt) = ack.rtt {
