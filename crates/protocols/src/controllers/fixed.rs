@@ -11,7 +11,13 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     paper: "",
     parameters: &[
         Parameter::number("window", "B", 0.0, (0.0, 1e15), "May be in flight; 0: no bound."),
-        Parameter::number("rate", "bit/s", 0.0, (0.0, 1e12), "May leave; 0: the planned rate, or no bound."),
+        Parameter::number(
+            "rate",
+            "bit/s",
+            0.0,
+            (0.0, 1e12),
+            "May leave; 0: the planned rate or that of the transport before, or no bound.",
+        ),
     ],
     only_with: &[],
     build: |parameters, flow| {
@@ -35,7 +41,9 @@ impl Controller for Fixed {
     fn on_ack(&mut self, _: &Ack) {}
     fn on_loss(&mut self, _: &Loss) {}
     fn on_event(&mut self, _: Instant, event: &ControllerEvent) {
-        if let (true, ControllerEvent::Plan(rate)) = (self.follows_plan, event) {
+        if let (true, ControllerEvent::Plan(rate) | ControllerEvent::Handover(rate)) =
+            (self.follows_plan, event)
+        {
             self.rate = Some(*rate);
         }
     }

@@ -78,7 +78,7 @@ pub const CROSSED: &str = "crossed";
 pub const SLOW: &str = "slow";
 /// What the direction of Interests carries there, in Mbit/s.
 const SLOW_MBIT_PER_S: f64 = 0.1;
-/// Who is shown where Interests queue: everybody, and DCP by round trips.
+/// Controllers that are compared where Interests queue: all, and DCP by round trips.
 pub fn with_interests() -> impl Iterator<Item = &'static str> {
     ALL.into_iter().chain([DCP_ROUND_TRIPS])
 }

@@ -170,3 +170,17 @@ fn a_search_finds_worse_networks_than_those_it_begins_with_whatever_the_threads(
         assert!(made.and_then(|file| file.points()).is_ok(), "{}", file.name);
     }
 }
+
+#[test]
+fn default_controllers_play_drawn_networks_to_the_end() {
+    // On the first, an attempt once left the link below the rate, and contact_rate panicked.
+    for index in 0..8 {
+        let network = drawn(1, index);
+        for contestant in CONTESTANTS.iter().filter(|contestant| contestant.is_default) {
+            let scenario = scenario(&network, contestant).unwrap();
+            let (contacts, options) = (ContactsCache::default(), Options::default());
+            let outcome = run(&scenario, Seed::Number(1), &contacts, &options).unwrap();
+            assert_eq!(outcome.violations_total, 0, "{index}, {}: {:?}", contestant.name, outcome.violations);
+        }
+    }
+}
