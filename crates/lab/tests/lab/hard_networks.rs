@@ -84,7 +84,7 @@ fn contact_rate_notices_a_link_that_has_grown_and_takes_jitter_for_no_queue() {
 
 #[test]
 fn bbr_works_at_round_trips_near_and_above_its_window() {
-    for (rtt, least) in [("6 s", 0.6), ("10 s", 0.15), ("20 s", 0.6), ("60 s", 0.3)] {
+    for (rtt, least) in [("6 s", 0.6), ("10 s", 0.6), ("20 s", 0.6), ("60 s", 0.3)] {
         let goodput = ran("long_round_trip.toml", &[("rtt", rtt)]).goodput;
         assert!(goodput > least, "{rtt}: {goodput} Mbit/s");
     }

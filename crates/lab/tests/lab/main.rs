@@ -15,3 +15,4 @@ mod reference;
 #[path = "../../../../tests/skip.rs"]
 mod skip;
 mod traces;
+mod worst_networks;
