@@ -4,9 +4,11 @@ use lightlag_lab::run::{ContactsCache, Options, run};
 use lightlag_scenario::{ScenarioFile, Seed};
 use std::path::Path;
 
-/// What a judged run with these keys set delivered and dropped: Mbit/s, and a share of the packets of a flow.
+/// What a judged run with these keys set delivered and dropped: Mbit/s of all flows and of the flow `ours`, and what
+/// queues dropped in both directions, reports too, for each packet that a flow sent.
 struct Ran {
     goodput: f64,
+    ours: f64,
     dropped: f64,
 }
 
@@ -20,6 +22,7 @@ fn ran(name: &str, sets: &[(&str, &str)]) -> Ran {
     let number = |name: &str| outcome.figures.get(name).unwrap_or(f64::NAN);
     Ran {
         goodput: number("goodput_bit_per_s") / 1e6,
+        ours: outcome.figures.of_part("ours", "goodput_bit_per_s").unwrap_or(f64::NAN) / 1e6,
         dropped: number("packets_dropped") / number("packets_sent").max(1.0),
     }
 }
@@ -58,7 +61,7 @@ fn short_queue_keeps_its_share_where_the_data_of_another_cross_its_interests() {
 #[test]
 fn contact_rate_fills_a_link_whose_return_channel_is_slower_by_far() {
     for plan in ["plan", "unknown"] {
-        let Ran { goodput, dropped } = ran("slow_return.toml", &[("planned_rate", plan)]);
+        let Ran { goodput, dropped, .. } = ran("slow_return.toml", &[("planned_rate", plan)]);
         assert!(goodput > 0.9 && dropped < 0.01, "{plan}: {goodput} of 0.97 Mbit/s, {dropped} dropped");
     }
 }
@@ -66,7 +69,8 @@ fn contact_rate_fills_a_link_whose_return_channel_is_slower_by_far() {
 #[test]
 fn sixteen_flows_of_contact_rate_do_not_overload_a_link_for_good() {
     for (plan, apart) in [("unknown", "0 s"), ("unknown", "2.5 s"), ("plan", "0 s"), ("plan", "2.5 s")] {
-        let Ran { goodput, dropped } = ran("sixteen_flows.toml", &[("planned_rate", plan), ("apart", apart)]);
+        let Ran { goodput, dropped, .. } =
+            ran("sixteen_flows.toml", &[("planned_rate", plan), ("apart", apart)]);
         assert!(
             goodput > 0.87 && dropped < 0.3,
             "{plan}, {apart} apart: {goodput} Mbit/s, {dropped} dropped"
@@ -122,4 +126,41 @@ fn every_opportunity_of_a_mahimahi_trace_is_used_and_none_twice() {
         let goodput = ran("../mahimahi/cell.toml", &[("controller", controller)]).goodput;
         assert!(goodput > 0.9 * most && goodput <= most, "{controller}: {goodput} of {most} Mbit/s");
     }
+}
+
+/// The worst networks that a search found for default controllers (`scenarios/hard/worst`): kbit/s of the flow in
+/// question, and what was dropped, as measured when they were found. That is not good.
+const WORST: &[(&str, f64, f64)] = &[
+    ("contact_rate_01", 0.437, 0.942),
+    ("contact_rate_02", 0.764, 0.972),
+    ("contact_rate_03", 0.022, 0.292),
+    ("contact_rate_04", 638.599, 0.765),
+    ("contact_rate_05", 110.880, 0.925),
+    ("contact_rate_datagrams_01", 0.060, 0.905),
+    ("contact_rate_datagrams_02", 0.090, 0.944),
+    ("contact_rate_datagrams_03", 0.043, 0.941),
+    ("contact_rate_datagrams_04", 0.018, 1.033),
+    ("contact_rate_datagrams_05", 0.025, 1.013),
+    ("short_queue_01", 105_979.818, 0.473),
+    ("short_queue_02", 0.259, 0.451),
+    ("short_queue_03", 121.258, 0.785),
+    ("short_queue_04", 0.095, 0.068),
+    ("short_queue_05", 9.990, 0.256),
+];
+/// What a small change may do to such a run: a factor of the goodput, and packets dropped for each sent.
+const GOODPUT_LEAST: f64 = 0.7;
+const DROPPED_MORE: f64 = 0.02;
+
+#[test]
+fn the_worst_networks_that_were_found_become_no_worse() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/hard/worst");
+    let files = std::fs::read_dir(&folder).unwrap().count();
+    assert_eq!(files, WORST.len(), "each file of {} has a row", folder.display());
+    let worse = WORST.iter().filter_map(|&(name, goodput_before, dropped_before)| {
+        let Ran { ours, dropped, .. } = ran(&format!("worst/{name}.toml"), &[]);
+        let goodput = ours * 1e3;
+        let holds = goodput >= GOODPUT_LEAST * goodput_before && dropped <= dropped_before + DROPPED_MORE;
+        (!holds).then(|| format!("{name}: {goodput} kbit/s, {dropped} dropped"))
+    });
+    assert_eq!(worse.collect::<Vec<_>>(), [""; 0]);
 }

@@ -15,4 +15,3 @@ mod reference;
 #[path = "../../../../tests/skip.rs"]
 mod skip;
 mod traces;
-mod worst_networks;
