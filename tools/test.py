@@ -10,8 +10,10 @@ import fnmatch
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import time
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass, field
@@ -27,6 +29,40 @@ TEST = re.compile(
     r"^test (.+?)(?: - should panic)?(?: - compile(?: fail)?)? \.\.\. "
     r"(ok|FAILED|ignored)(?:, (.*))?$"
 )
+LONG = re.compile(r"^test (.+?) has been running for over \d+ seconds$")
+# No test takes as long on two loaded cores; one that waits for ever shall not hide the results of the others.
+SILENCE_S = 900
+
+
+class Watchdog:
+    """Kills a group of processes that has printed nothing for SILENCE_S."""
+
+    def __init__(self, group: int) -> None:
+        self.group, self.killed = group, False
+        self.timer = self._timer()
+
+    def _timer(self) -> threading.Timer:
+        timer = threading.Timer(SILENCE_S, self._kill)
+        timer.daemon = True
+        timer.start()
+        return timer
+
+    def _kill(self) -> None:
+        self.killed = True
+        os.killpg(self.group, signal.SIGKILL)
+
+    def feed(self) -> None:
+        """Starts the time again."""
+        self.timer.cancel()
+        self.timer = self._timer()
+
+    def __enter__(self) -> "Watchdog":
+        return self
+
+    def __exit__(self, error: object, *_: object) -> None:
+        self.timer.cancel()
+        if error:
+            os.killpg(self.group, signal.SIGKILL)
 
 
 @dataclass
@@ -55,19 +91,27 @@ class Tally:
             text=True,
             errors="replace",
             env={**os.environ, "LIGHTLAG_SKIPS": str(SKIPS)},
+            start_new_session=True,
         )
         assert process.stdout is not None
-        before, binary, shown = len(self.failed), "", False
-        with (TARGET / "test.log").open("w") as log:
+        before, binary, shown, running = len(self.failed), "", False, set()
+        with (TARGET / "test.log").open("w") as log, Watchdog(process.pid) as watchdog:
             for line in process.stdout:
                 log.write(line)
+                watchdog.feed()
                 if found := BINARY.match(line):
                     binary = found[1] or found[2]
+                elif found := LONG.match(line):
+                    running.add(f"{binary}::{found[1]}")
                 elif found := TEST.match(line):
+                    running.discard(f"{binary}::{found[1]}")
                     self._count(f"{binary}::{found[1]}", found[2], found[3])
                 shown = (shown or line.startswith("failures:")) and not line.startswith("test result:")
                 if shown:
                     print(line, end="", flush=True)
+        if watchdog.killed:
+            hung = sorted(running) or [binary]
+            self.failed += [f"{name} did not end within {SILENCE_S} s" for name in hung]
         if process.wait() and len(self.failed) == before:
             self.failed.append(f"{binary}: it did not end as tests do; see {TARGET / 'test.log'}")
         for record in SKIPS.read_text().splitlines() if SKIPS.exists() else []:
