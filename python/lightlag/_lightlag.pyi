@@ -529,7 +529,13 @@ class Finished(TypedDict):
 
 def studies() -> list[tuple[str, str, str, str]]: ...
 def study(
-    name: str, quick: bool, controller: str | None, out: Path, threads: int, watch: Watch | None
+    name: str,
+    quick: bool,
+    controller: str | None,
+    seed: int | None,
+    out: Path,
+    threads: int,
+    watch: Watch | None,
 ) -> Finished: ...
 def merge(folder: Path) -> int: ...
 def read_results(path: Path, any: bool) -> bytes: ...

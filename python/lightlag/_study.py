@@ -65,6 +65,7 @@ def study(
     *,
     quick: bool = False,
     controller: str | None = None,
+    seed: int | None = None,
     out: str | os.PathLike[str] | None = None,
     threads: int | None = None,
     progress: _progress.Progress = None,
@@ -75,6 +76,7 @@ def study(
         name: Which one; `studies` lists them.
         quick: Fewer seeds and points, and shorter runs.
         controller: The only one, for the studies that judge controllers (``"scorecard"``); by default all.
+        seed: Draws other networks, for the same studies; by default those of the documented figures.
         out: Folder to keep runs, report, figures and claims in; a study that was stopped resumes there.
         threads: How many runs at a time; by default one for each core.
         progress: As of `sweep`.
@@ -85,7 +87,7 @@ def study(
     at_once = _checks.threads(threads)
     with tempfile.TemporaryDirectory(prefix="lightlag-") as temporary, _progress.of_runs(progress) as watch:
         folder = Path(temporary, "study") if out is None else Path(out)
-        done = _lightlag.study(name, quick, controller, folder, at_once, watch)
+        done = _lightlag.study(name, quick, controller, _checks.seed(seed), folder, at_once, watch)
     return Study(
         name=name,
         text=done["text"],

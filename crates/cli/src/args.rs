@@ -295,6 +295,9 @@ pub struct Study {
     /// Run one controller, and what it is compared with (scorecard)
     #[arg(long, value_name = "NAME")]
     pub controller: Option<String>,
+    /// Draw other networks than those of the documented figures (scorecard)
+    #[arg(long, allow_negative_numbers = true, value_parser = seed)]
+    pub seed: Option<u64>,
     /// Search for the networks in which the controller does worst (scorecard)
     #[arg(long, requires = "controller", conflicts_with = "real")]
     pub worst: bool,

@@ -38,19 +38,22 @@ pub struct Finished<'py> {
 /// # Errors
 /// There is no such study, the folder cannot be used, or a run failed.
 #[pyfunction]
-#[pyo3(signature = (name, quick, controller, out, threads, watch))]
+#[allow(clippy::too_many_arguments)]
+#[pyo3(signature = (name, quick, controller, seed, out, threads, watch))]
 pub fn study<'py>(
     py: Python<'py>,
     name: &str,
     quick: bool,
     controller: Option<String>,
+    seed: Option<u64>,
     out: PathBuf,
     threads: usize,
     watch: Option<Py<PyAny>>,
 ) -> PyResult<Finished<'py>> {
     let study = find(name).map_err(ScenarioError::new_err)?;
-    if controller.is_some() && !study.by_controller {
-        let what = format!("controller: not supported by study {name}; use it with scorecard");
+    let given = [("controller", controller.is_some()), ("seed", seed.is_some())];
+    if let Some((option, _)) = given.into_iter().find(|(_, given)| *given && !study.draws_networks) {
+        let what = format!("{option}: not supported by study {name}; use it with scorecard");
         return Err(ScenarioError::new_err(what));
     }
     let progress = Progress::default();
@@ -58,7 +61,7 @@ pub fn study<'py>(
     let work = move || {
         make(&out)?;
         let controller = controller.as_deref();
-        let order = Order { quick, real: false, controller, out: &out, threads, watch: Some(&watched) };
+        let order = Order { quick, real: false, controller, seed, out: &out, threads, watch: Some(&watched) };
         let done = study.run(&order)?;
         done.write(&out).map(|()| done)
     };

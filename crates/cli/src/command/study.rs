@@ -2,6 +2,7 @@
 
 use crate::args::Study;
 use crate::output::{Done, judged, make_folder, print, write_file};
+use lightlag_studies::scorecard::SEED;
 use lightlag_studies::scorecard::adversary::{self, Effort};
 use lightlag_studies::{Order, REPORT_FILE, STUDIES, find};
 use std::path::{Path, PathBuf};
@@ -14,20 +15,22 @@ pub fn study(options: &Study) -> Done {
         let with: Vec<&str> = with.collect();
         return Err(format!("--real: not supported by study {name}; use it with {}", with.join(", ")).into());
     }
-    if options.controller.is_some() && !study.by_controller {
-        return Err(format!("--controller: not supported by study {name}; use it with scorecard").into());
+    let given = [("--controller", options.controller.is_some()), ("--seed", options.seed.is_some())];
+    if let Some((option, _)) = given.into_iter().find(|(_, given)| *given && !study.draws_networks) {
+        return Err(format!("{option}: not supported by study {name}; use it with scorecard").into());
     }
     let only = options.controller.as_ref().map_or(String::new(), |name| format!("-{name}"));
+    let seed = options.seed.map_or(String::new(), |seed| format!("-seed{seed}"));
     let worst = if options.worst { "-worst" } else { "" };
-    let folder = format!("{name}{only}{worst}{}", if options.quick { "-quick" } else { "" });
+    let folder = format!("{name}{only}{worst}{seed}{}", if options.quick { "-quick" } else { "" });
     let out = options.out.clone().unwrap_or_else(|| PathBuf::from("out/study").join(folder));
     make_folder(&out)?;
-    let Study { quick, real, threads, .. } = *options;
+    let Study { quick, real, seed, threads, .. } = *options;
     let controller = options.controller.as_deref();
     if let Some(controller) = controller.filter(|_| options.worst) {
         return search(controller, options, &out);
     }
-    let order = Order { quick, real, controller, out: &out, threads, watch: None };
+    let order = Order { quick, real, controller, seed, out: &out, threads, watch: None };
     let done = study.run(&order)?;
     done.write(&out)?;
     print(&done.terminal())?;
@@ -39,7 +42,7 @@ pub fn study(options: &Study) -> Done {
 /// The networks in which a controller does worst, as a table and as scenarios.
 fn search(controller: &str, options: &Study, out: &Path) -> Done {
     let effort = if options.quick { Effort::QUICK } else { Effort::FULL };
-    let worst = adversary::worst(controller, effort, options.threads)?;
+    let worst = adversary::worst(controller, options.seed.unwrap_or(SEED), effort, options.threads)?;
     for file in worst.files() {
         write_file(&out.join(&file.name), &file.text)?;
     }

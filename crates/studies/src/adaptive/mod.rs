@@ -46,7 +46,7 @@ pub const STUDY: Study = Study {
         Ok(Said { claims, figures, tables, ..Said::default() })
     },
     real: Real::OnRequest(|| real::run(&crate::real::transfer)),
-    by_controller: false,
+    draws_networks: false,
 };
 
 /// Payload of a packet, as the paper has it; TCP alone has that of a segment.

@@ -44,7 +44,7 @@ pub const STUDY: Study = Study {
         })
     },
     real: Real::Nothing,
-    by_controller: false,
+    draws_networks: false,
 };
 
 /// Column of the table of runs: share of the shortest flow's time in which all flows send.

@@ -38,5 +38,5 @@ pub const STUDY: Study = Study {
         Ok(Said { claims, figures, tables, ..Said::default() })
     },
     real: Real::Nothing,
-    by_controller: false,
+    draws_networks: false,
 };

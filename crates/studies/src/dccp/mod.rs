@@ -39,5 +39,5 @@ pub const STUDY: Study = Study {
         Ok(Said { claims, figures, tables: tables::all(results), ..Said::default() })
     },
     real: Real::Always(|| Ok(Measured { rows: sockets::run(&crate::real::connect)?, over_time: Vec::new() })),
-    by_controller: false,
+    draws_networks: false,
 };

@@ -47,7 +47,7 @@ pub const STUDY: Study = Study {
         Ok(Said { claims, figures, tables, ..Said::default() })
     },
     real: Real::Nothing,
-    by_controller: false,
+    draws_networks: false,
 };
 
 /// Figures of each consumer that are kept in the table of runs, and their names there.

@@ -6,7 +6,7 @@
 
 use super::controllers::{Contestant, REFERENCE, find};
 use super::measures::{BACK, DROPPED, JAIN, QUEUE_P95, REPAIRED, SENT, SETTLE, SHARE, measures};
-use super::plan::{SEED, scenario};
+use super::plan::scenario;
 use super::space::{Company, Cube, Network, at, point};
 use super::text::{self, describe, short};
 use crate::Error;
@@ -65,18 +65,18 @@ struct Member {
     grade: f64,
 }
 
-/// The worst networks for a controller: a pure function of its name and the effort. `threads`: runs at a time; 0: one
-/// per core.
+/// The worst networks for a controller: a pure function of its name, the seed and the effort. `threads`: runs at a time;
+/// 0: one per core.
 ///
 /// # Errors
 /// An unknown controller, or a run that failed.
-pub fn worst(name: &str, effort: Effort, threads: usize) -> Result<Worst, Error> {
+pub fn worst(name: &str, seed: u64, effort: Effort, threads: usize) -> Result<Worst, Error> {
     let contestant = find(name).map_err(Error::Controller)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|error| Error::Controller(format!("cannot start threads: {error}")))?;
-    let mut rng = Stream::new(SEED, "adversary", 0);
+    let mut rng = Stream::new(seed, "adversary", 0);
     pool.install(|| {
-        let first = (0..effort.population).map(|index| point(SEED, index)).collect();
+        let first = (0..effort.population).map(|index| point(seed, index)).collect();
         let mut population = graded(first, contestant)?;
         for _ in 0..effort.generations {
             population = next_generation(population, contestant, &mut rng)?;

@@ -24,7 +24,7 @@ use crate::shared::{Evidence, Real, Said, Study};
 use controllers::CONTESTANTS;
 use lightlag_lab::report::ScenarioText;
 use lightlag_lab::run::Outcome;
-pub use plan::scenario;
+pub use plan::{SEED, scenario};
 use standing::{Standing, standings};
 use std::sync::LazyLock;
 pub use text::scenario as scenario_text;
@@ -59,7 +59,7 @@ pub const STUDY: Study = Study {
         })
     },
     real: Real::Nothing,
-    by_controller: true,
+    draws_networks: true,
 };
 
 /// The worst runs of the judged controllers, by turns, each network once.

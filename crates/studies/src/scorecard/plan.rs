@@ -13,7 +13,9 @@ use std::sync::Arc;
 
 /// Column: name of the network.
 pub const NETWORK: &str = "network";
-/// The seed of the networks that are drawn.
+/// Column: the network in words.
+const DESCRIBED: &str = "described";
+/// The seed of the networks that are drawn, if no other was asked for.
 pub const SEED: u64 = 1;
 /// Networks that are drawn, beside the named ones.
 const DRAWN: u64 = 2000;
@@ -21,10 +23,10 @@ const DRAWN_QUICK: u64 = 107;
 /// The figure of all points.
 pub const ALL: &str = "scorecard";
 
-/// The networks of the study: named ones, then those drawn.
-pub fn networks(quick: bool) -> Vec<Network> {
+/// The networks of the study: named ones, then those drawn with this seed.
+pub fn networks(quick: bool, seed: u64) -> Vec<Network> {
     let count = if quick { DRAWN_QUICK } else { DRAWN };
-    corners::all().into_iter().chain((0..count).map(|index| drawn(SEED, index))).collect()
+    corners::all().into_iter().chain((0..count).map(|index| drawn(seed, index))).collect()
 }
 
 /// The network of a name in the table of runs.
@@ -56,13 +58,13 @@ fn is_needed(network: &Network, contestant: &Contestant, order: &Order<'_>) -> b
 /// An unknown controller.
 pub fn plan(order: &Order<'_>) -> Result<Points, Error> {
     let contestants = contestants(order)?;
-    let mut list = Vec::new();
-    for network in networks(order.quick).into_iter().map(Arc::new) {
+    let (mut list, seed) = (Vec::new(), order.seed.unwrap_or(SEED));
+    for network in networks(order.quick, seed).into_iter().map(Arc::new) {
         for contestant in contestants.iter().filter(|one| is_needed(&network, one, order)) {
             list.push(point(&network, contestant)?);
         }
     }
-    let kept = format!("# {} networks, seed {SEED}", list.len());
+    let kept = format!("# {} networks, seed {seed}", list.len());
     Ok(Points { list, seeds: 1, all_judged: false, text: kept, scenarios: Vec::new() })
 }
 
@@ -76,7 +78,9 @@ pub fn scenario(network: &Network, contestant: &Contestant) -> Result<Scenario, 
 }
 
 fn point(network: &Arc<Network>, contestant: &Contestant) -> Result<Point, Error> {
-    let columns = [(FIGURE, ALL), (VARIANT, contestant.name), (NETWORK, &network.name)];
+    let described = text::describe(network);
+    let columns =
+        [(FIGURE, ALL), (VARIANT, contestant.name), (NETWORK, &network.name), (DESCRIBED, &described)];
     let numbers = [("rate_bit_s", network.rate_bit_s), ("rtt_s", network.rtt_s)];
     let columns = columns.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
     let numbers = numbers.into_iter().map(|(name, value)| (name.to_owned(), value.to_string()));

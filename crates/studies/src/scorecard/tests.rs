@@ -102,7 +102,7 @@ fn a_queue_that_is_filled_and_a_limit_that_is_reached_are_measured() {
 
 #[test]
 fn all_names_of_networks_differ() {
-    let mut names: Vec<String> = networks(true).into_iter().map(|network| network.name).collect();
+    let mut names: Vec<String> = networks(true, 1).into_iter().map(|network| network.name).collect();
     let count = names.len();
     names.sort();
     names.dedup();
@@ -123,8 +123,15 @@ fn the_guide_has_every_axis_with_its_values() {
 fn the_worst_networks_are_scenarios_that_run_and_every_table_has_every_measure() {
     let folder = tempfile::tempdir().unwrap();
     let controller = Some("vegas");
-    let order =
-        crate::Order { quick: true, real: false, controller, out: folder.path(), threads: 2, watch: None };
+    let order = crate::Order {
+        quick: true,
+        real: false,
+        controller,
+        seed: None,
+        out: folder.path(),
+        threads: 2,
+        watch: None,
+    };
     let study = crate::find("scorecard").ok().unwrap();
     let done = study.run(&order).unwrap();
     done.write(folder.path()).unwrap();
@@ -154,7 +161,7 @@ fn the_worst_networks_are_scenarios_that_run_and_every_table_has_every_measure()
 fn a_search_finds_worse_networks_than_those_it_begins_with_whatever_the_threads() {
     let search = |generations, threads| {
         let effort = Effort { population: 8, generations };
-        adversary::worst("new_reno", effort, threads).expect("it is on the scorecard")
+        adversary::worst("new_reno", 1, effort, threads).expect("it is on the scorecard")
     };
     let (before, after) = (search(0, 2), search(4, 2));
     assert_eq!(after.text(), search(4, 1).text());

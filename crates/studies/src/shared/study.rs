@@ -53,8 +53,8 @@ pub struct Study {
     pub evaluate: fn(&Evidence<'_>) -> Result<Said, Error>,
     /// What is measured in real time as well.
     pub real: Real,
-    /// Whether it can be run for one controller alone.
-    pub by_controller: bool,
+    /// Whether it judges controllers in networks that it draws: it can be run for one of them alone, and with another seed.
+    pub draws_networks: bool,
 }
 
 /// How a study is run.
@@ -63,6 +63,8 @@ pub struct Order<'a> {
     pub quick: bool,
     /// The only controller to run, beside what it is compared with; `None`: all.
     pub controller: Option<&'a str>,
+    /// The seed of the networks that are drawn; `None`: that of the documented figures.
+    pub seed: Option<u64>,
     /// With measurements in real time, where they need to be requested.
     pub real: bool,
     /// Folder of the results; an interrupted study resumes from there.
@@ -186,7 +188,8 @@ impl Study {
         let flags = [(order.quick, " --quick"), (order.real, " --real")];
         let given = flags.into_iter().filter(|(given, _)| *given).map(|(_, flag)| flag);
         let only = order.controller.map_or(String::new(), |name| format!(" --controller {name}"));
-        format!("lightlag study {}{only}{}", self.name, given.collect::<String>())
+        let seed = order.seed.map_or(String::new(), |seed| format!(" --seed {seed}"));
+        format!("lightlag study {}{only}{seed}{}", self.name, given.collect::<String>())
     }
 }
 

@@ -122,7 +122,15 @@ pub(crate) fn made_up(study: &Study, quick: bool) -> Results {
 
 fn jobs(study: &Study, quick: bool) -> Vec<Job> {
     let folder = tempfile::tempdir().unwrap();
-    let order = Order { quick, real: false, controller: None, out: folder.path(), threads: 1, watch: None };
+    let order = Order {
+        quick,
+        real: false,
+        controller: None,
+        seed: None,
+        out: folder.path(),
+        threads: 1,
+        watch: None,
+    };
     (study.plan)(&order).unwrap().jobs()
 }
 
@@ -217,8 +225,9 @@ fn every_figure_of_every_study_is_drawn_with_its_marks_inside_its_axes() {
 fn a_study_names_the_command_that_runs_it_again() {
     let study = crate::find("adaptive").ok().unwrap();
     let out = std::path::Path::new("out");
-    let command =
-        |quick, real| study.command(&Order { quick, real, controller: None, out, threads: 0, watch: None });
+    let command = |quick, real| {
+        study.command(&Order { quick, real, controller: None, seed: None, out, threads: 0, watch: None })
+    };
     assert_eq!(command(false, false), "lightlag study adaptive");
     assert_eq!(command(true, true), "lightlag study adaptive --quick --real");
     assert!(crate::find("arcs").err().unwrap().contains("known: adaptive, arc,"));

@@ -50,7 +50,7 @@ pub const STUDY: Study = Study {
         })
     },
     real: Real::Nothing,
-    by_controller: false,
+    draws_networks: false,
 };
 
 /// Those traces whose files are here.

@@ -64,7 +64,7 @@ pub const STUDY: Study = Study {
         })
     },
     real: Real::Nothing,
-    by_controller: false,
+    draws_networks: false,
 };
 
 /// Writes the scenarios into the folder, and makes the plan from them.
