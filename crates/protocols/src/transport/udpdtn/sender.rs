@@ -46,6 +46,8 @@ pub struct Sender {
     runs: VecDeque<(u32, u32)>,
     number: u32,
     reported: u32,
+    /// The receiver has begun a new epoch, and reported nothing received since.
+    restarted: bool,
     received: u32,
     /// Datagrams reported by all lives of the receiver.
     delivered: u64,
@@ -114,6 +116,7 @@ impl Sender {
             runs: VecDeque::new(),
             number: 0,
             reported: 0,
+            restarted: false,
             received: 0,
             delivered: 0,
             loss: None,
@@ -206,6 +209,7 @@ impl Sender {
             // Its counts restart, and it has only what it reports from now on.
             self.received = report.received;
             self.blocks.iter_mut().for_each(Block::forget);
+            self.restarted = true;
         }
         self.opened = report.opened;
         self.silent_for = 0;
@@ -215,7 +219,8 @@ impl Sender {
             self.learn_blocks(report);
             return self.wait(now);
         }
-        let sent = if reborn { 0 } else { newest - self.reported };
+        // What the receiver forgot, or what came while it knew no session, was not lost on the path.
+        let sent = if std::mem::take(&mut self.restarted) { 0 } else { newest - self.reported };
         let got = report.received.saturating_sub(self.received);
         self.see(newest);
         self.received = self.received.max(report.received);
@@ -597,5 +602,51 @@ mod tests {
         assert_eq!((poll_all(&mut sender, S(114)), sender.deadline()), (0, Some(S(115))));
         assert!(poll_all(&mut sender, S(115)) > 0);
         assert_eq!(sender.counts().silences, 1);
+    }
+
+    #[test]
+    fn what_came_while_the_receiver_knew_no_session_was_not_lost_on_the_path() {
+        let config = Config::new(Bytes(1500));
+        let ours = Factory::resolve("contact_rate", &Default::default()).unwrap();
+        let planned_rate = Some(BitRate(1_000_000));
+        let flow = Flow { planned_rate, ..Flow::new(config.symbol, Bytes(1500)) };
+        let mut sender = Sender::new(config, ours.build(flow), Bytes(100_000_000));
+        let (mut now, mut received);
+        now = S(0);
+        let report = |sender: &mut Sender, now, incarnation, sequence, received| {
+            let highest = sender.counts().sent as u32 - 1;
+            let sent_at = now - Duration::from_nanos(1_000_000);
+            let report = Report {
+                incarnation,
+                sequence,
+                highest,
+                received,
+                sent_at,
+                opened: true,
+                ..Report::default()
+            };
+            sender.handle(now, Datagram::Report(Box::new(report)));
+        };
+        let sends = |sender: &mut Sender, now: &mut Instant, ms: i64| -> u32 {
+            let step = |_| {
+                *now += Duration::from_nanos(1_000_000);
+                poll_all(sender, *now) as u32
+            };
+            (0..ms).map(step).sum()
+        };
+        for incarnation in 1..200 {
+            // It is dropped for others: what comes is ignored, until it has opened a session again.
+            sends(&mut sender, &mut now, if incarnation > 1 { 100 } else { 1 });
+            report(&mut sender, now, incarnation, 1, 0);
+            received = 0;
+            for sequence in 2..6 {
+                received += sends(&mut sender, &mut now, 50);
+                report(&mut sender, now, incarnation, sequence, received);
+            }
+        }
+        assert_eq!(sender.loss().map(|loss| loss < 0.03), Some(true), "{:?}", sender.loss());
+        let before = sender.counts().sent;
+        sends(&mut sender, &mut now, 1000);
+        assert!(sender.counts().sent - before > 75, "{:?}", sender.counts());
     }
 }
