@@ -34,6 +34,7 @@ mod path_model;
 mod pcon;
 mod reno;
 mod sack;
+mod scream;
 mod sent_log;
 mod short_queue;
 mod standing_queue;
@@ -378,6 +379,7 @@ pub const TABLE: &[Entry] = &[
     Entry::new(new_reno::ENTRY, Recovery::NewReno),
     Entry::new(pcon::ENTRY, Recovery::Rack),
     Entry::new(sack::ENTRY, Recovery::Sack),
+    Entry::new(scream::ENTRY, Recovery::Rack),
     Entry::new(short_queue::ENTRY, Recovery::Rack),
     Entry::new(tcp_planet::ENTRY, Recovery::Rack),
     Entry::new(vegas::ENTRY, Recovery::NewReno),

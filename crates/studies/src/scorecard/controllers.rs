@@ -51,6 +51,7 @@ pub const CONTESTANTS: &[Contestant] = &[
     tcp("ledbat", "controller = \"ledbat\""),
     tcp("ledbat_plus_plus", "controller = \"ledbat_plus_plus\""),
     tcp("dcp", "controller = \"dcp\""),
+    tcp("scream", "controller = \"scream\""),
     tcp("ccid2", "transport = \"dccp\"\ncontroller = \"ccid2\""),
     tcp("ccid3", "transport = \"dccp\"\ncontroller = \"ccid3\""),
 ];

@@ -20,6 +20,7 @@ mod names;
 mod neighbours;
 mod packets;
 mod replies;
+mod scream_paths;
 #[path = "../../../../tests/skip.rs"]
 mod skip;
 mod the_one_trajectories;
