@@ -39,6 +39,8 @@ pub struct News {
     pub newest_counter: Option<u64>,
     /// The greatest of those that arrived with a mark.
     pub marked: Option<Sequence>,
+    /// How many did.
+    pub marks: u64,
 }
 
 /// Data packets newly counted as lost.
@@ -176,6 +178,7 @@ impl Flight {
             self.arrive(index, sequence, news);
             if run.received == Received::Marked && news.packets > before {
                 news.marked = news.marked.or(Some(sequence));
+                news.marks += 1;
                 let sent_at = self.packets[index].at;
                 self.congested.push(Congested { sequence, sent_at, shown_by: sent_at });
             }

@@ -1,5 +1,6 @@
 //! DCCP connections, from both ends.
 
+mod ecn;
 mod faults;
 mod line;
 mod rfc5348;
@@ -9,7 +10,7 @@ use lightlag_protocols::parameter::Value;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
 use lightlag_protocols::transport::dccp::{
-    Answer, Config, FLIGHT_MAX, Listener, Packet, Refused, SERVICE_LTP, State,
+    Answer, Config, Ecn, FLIGHT_MAX, Listener, Packet, Refused, SERVICE_LTP, State,
 };
 use lightlag_protocols::transport::rto::Timers;
 use lightlag_protocols::units::BitRate;
@@ -359,6 +360,7 @@ fn short_numbers_are_ignored_until_they_are_allowed() {
         },
         options: Vec::new(),
         data: vec![0; 8].into(),
+        ecn: Ecn::default(),
     };
     line.inject(true, short(0));
     line.inject(true, short(0x0080_0000));
@@ -397,6 +399,7 @@ fn ports_of_another_connection_are_answered_by_a_reset() {
         },
         options: Vec::new(),
         data: [].into(),
+        ecn: Ecn::default(),
     });
     sync.header.source = 5003;
     line.server.handle(s(5), sync);
@@ -448,7 +451,7 @@ fn a_client_shows_all_cookies_again_in_their_order() {
         body: Body::Response { ack: request.header.sequence, service },
         ..request.header
     };
-    line.client.handle(s(1), Packet { header, options, data: [].into() });
+    line.client.handle(s(1), Packet { header, options, data: [].into(), ecn: Ecn::default() });
     let ack = line.client.poll(s(1)).unwrap();
     let cookies: Vec<_> = Options::new(&ack.options)
         .filter_map(|item| match item {
