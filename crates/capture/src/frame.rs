@@ -1,7 +1,7 @@
 //! Packets of the world as bytes: Ethernet, IPv4, then TCP or UDP, with the checksums that a payload of zeros has.
 
 use super::udpdtn;
-use etherparse::{IpDscp, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
+use etherparse::{IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 use lightlag_protocols::link::Load;
 use lightlag_protocols::record::packets::Parcel;
 use lightlag_protocols::record::packets::{Body, Packet};
@@ -92,7 +92,8 @@ impl Conversation {
     /// The packet as bytes, on a link between two nodes.
     pub fn frame(&self, packet: &Packet, link: [u32; 2]) -> Frame {
         let life = TIME_TO_LIVE.saturating_sub(packet.hop.min(63) as u8);
-        let way = IpFields { forward: packet.forward, life, lower_effort: packet.priority() > 0 };
+        let ecn = if let Body::Dccp(packet) = &packet.body { packet.ecn.bits() } else { 0 };
+        let way = IpFields { forward: packet.forward, life, lower_effort: packet.priority() > 0, ecn };
         let frame = match &packet.body {
             Body::Tcp(segment) => self.tcp(segment, way),
             Body::Dccp(packet) => self.dccp(packet, way),
@@ -147,6 +148,7 @@ impl Conversation {
             total_len: (Ipv4Header::MIN_LEN + payload).min(usize::from(u16::MAX)) as u16,
             dont_fragment: true,
             dscp: effort.unwrap_or_default(),
+            ecn: IpEcn::try_new(way.ecn).unwrap_or_default(),
             time_to_live: way.life,
             protocol,
             source,
@@ -254,6 +256,8 @@ struct IpFields {
     /// Routers that it may yet meet.
     life: u8,
     lower_effort: bool,
+    /// Two bits (RFC 3168, section 5).
+    ecn: u8,
 }
 
 /// Hardware addresses that are given locally.

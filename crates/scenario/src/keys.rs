@@ -446,6 +446,7 @@ keys! {
         report_every: TIME, "Time between reports of LTP that nothing requests.";
         copies: Whole(1, 10), "Copies of what LTP cannot afford to lose.";
         sequence_window: Whole(32, 1 << 46), "Sequence window of DCCP.";
+        ecn: Flag, "Whether queues with `mark` may mark packets of DCCP instead of dropping them (RFC 4340, section 12). Default: false.";
         fault: Word(FAULTS), "Faults of early DCCP to reproduce.";
         switch: Word(SWITCHES), "What decides between the two stacks of an adaptive connection.";
         switch_delay: TIME, "One-way delay above which datagrams are used.";

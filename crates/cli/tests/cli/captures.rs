@@ -54,6 +54,19 @@ fn a_filter_may_be_an_address_with_a_port() {
     assert!(line.contains("ADDRESS:PORT, as 10.0.0.1:80 or [fd77::1]:80"), "{line}");
 }
 
+#[test]
+fn a_capture_of_a_world_shows_each_mark_of_a_queue() {
+    let place = Place::new();
+    place.write("ecn.toml", include_str!("../../../../scenarios/dccp_ecn.toml"));
+    let run = ["run", "ecn.toml", "--trace", "c.pcapng", "--capture", "receivers", "--json"];
+    let run: serde_json::Value = serde_json::from_str(&place.good(&run)).expect("JSON");
+    let flow = place.good(&["capture", "c.pcapng", "--json"]);
+    let flow: serde_json::Value = serde_json::from_str(&flow).expect("JSON");
+    let marked = &flow["flows"][0]["out"]["marked"];
+    assert!(marked.as_u64() > Some(0), "{flow}");
+    assert!(run.to_string().contains(&format!("\"packets_marked\":{marked},")), "{marked} in {run}");
+}
+
 /// A Request of DCCP in UDP.
 fn dccp_in_udp() -> Vec<u8> {
     let mut file = capture()[..24].to_vec();

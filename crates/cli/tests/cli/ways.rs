@@ -63,6 +63,39 @@ fn losses_and_delays_do_not_keep_a_file_from_being_whole() {
     }
 }
 
+#[test]
+fn a_queue_that_marks_drops_nothing_of_a_file_over_dccp() {
+    let queue =
+        |mark| format!("queue = {{ discipline = \"codel\", limit = \"1000 packets\", mark = {mark} }}");
+    let carried = |over: &str, mark: bool| {
+        let place = Place::new();
+        place.write("file", noise(4_000_000)).write("link.toml", link_of("10 Mbit/s", &queue(mark)));
+        let (listener, at) = listening(&place, over, &["--once"]);
+        let words =
+            ["emulate", "link.toml", "--listen", "127.0.0.1:0", "--to", &at, "--json", "--for", "20 s"];
+        let (emulator, near) = Running::listening(place.command(&words));
+        sent(&place, over, "file", &near, &[]);
+        assert_eq!(listener.end().0, Some(0), "{over}");
+        assert!(place.read("into/file") == noise(4_000_000), "{over}");
+        let (_, out, _) = emulator.end();
+        let json: serde_json::Value = serde_json::from_str(out.trim()).expect("JSON");
+        ["dropped", "marked"].map(|name| json["forward"][name].as_u64().expect("a count"))
+    };
+    std::thread::scope(|scope| {
+        for (over, mark) in [("dccp", true), ("ltp-dccp", true), ("dccp", false), ("ltp-dccp", false)] {
+            let carried = &carried;
+            scope.spawn(move || {
+                let [dropped, marked] = carried(over, mark);
+                assert_eq!(
+                    [dropped > 0, marked > 0],
+                    [!mark, mark],
+                    "{over}: {dropped} dropped, {marked} marked"
+                );
+            });
+        }
+    });
+}
+
 fn has_part(place: &Place) -> bool {
     let names = std::fs::read_dir(place.path("into")).into_iter().flatten().flatten();
     names.map(|entry| entry.file_name()).any(|name| {

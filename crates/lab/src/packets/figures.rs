@@ -23,6 +23,8 @@ metrics! {
         packets_missing: "Packets of plain UDP that did not arrive.", |run| flows(run, |flow| flow.missing).into();
         packets_lost: "Packets lost on links.", |run| links(run, |link| link.lost).into();
         packets_dropped: "Packets dropped by queues.", |run| links(run, |link| link.dropped).into();
+        packets_marked: "Packets that queues marked instead of dropping them.",
+            |run| links(run, |link| link.marked).into();
         queue_packets_max: "Most packets that waited at one link.",
             |run| run.links.iter().map(|link| link.queue_packets_max).max().unwrap_or(0).into();
         jain: "Jain's index of the goodputs of the flows: 1 when all are equal.",

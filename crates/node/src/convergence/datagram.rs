@@ -236,5 +236,6 @@ pub fn listen_over_dccp(mut listening: Listening, watch: &mut dyn FnMut(Event) -
         Box::new(Coming { store: store.clone(), from, brought: 0, events: Vec::new() })
     };
     let acceptor = DccpAcceptor::new(&dccp::BUNDLES, config, &listening.options, Box::new(coming))?;
-    ListenerDriver::new(listening.options.take_socket()?, acceptor, listening.count).run(watch)
+    let socket = dccp::reading_marks(listening.options.take_socket()?)?;
+    ListenerDriver::new(socket, acceptor, listening.count).run(watch)
 }

@@ -463,5 +463,6 @@ pub fn listen_over_dccp(mut listening: Listening, watch: &mut dyn FnMut(Event) -
     let habits = Habits::of(&listening, config.segment().0, true);
     let coming = move |from| -> Box<dyn Endpoint> { Box::new(Awaited::new(habits.clone(), from)) };
     let acceptor = DccpAcceptor::new(&dccp::BUNDLES_LTP, config, &listening.options, Box::new(coming))?;
-    ListenerDriver::new(listening.options.take_socket()?, acceptor, listening.count).run(watch)
+    let socket = dccp::reading_marks(listening.options.take_socket()?)?;
+    ListenerDriver::new(socket, acceptor, listening.count).run(watch)
 }

@@ -2,9 +2,10 @@
 //! let them.
 
 use crate::clock::Clock;
-use crate::socket::Socket;
+use crate::socket::{Received, Socket};
 use lightlag_protocols::link::{Counts, Link, LinkSpec, Load};
 use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::transport::dccp::Ecn;
 use lightlag_protocols::transport::udpdtn::UDP_HEADER;
 use lightlag_protocols::units::Bytes;
 use std::io;
@@ -35,11 +36,20 @@ const SLEEP_MOST: Duration = Duration::from_nanos(100_000_000);
 struct Frame {
     client: SocketAddr,
     bytes: Vec<u8>,
+    /// As it came, or as a queue marked it.
+    ecn: Ecn,
 }
 
 impl Load for Frame {
     fn size(&self) -> Bytes {
         UDP_HEADER + Bytes(self.bytes.len() as u64)
+    }
+    fn mark(&mut self) -> bool {
+        let may_be_marked = self.ecn != Ecn::NotCapable;
+        if may_be_marked {
+            self.ecn = Ecn::Marked;
+        }
+        may_be_marked
     }
 }
 
@@ -69,7 +79,7 @@ impl Emulator {
     pub fn new(emulating: &Emulating) -> io::Result<Self> {
         Ok(Self {
             to: emulating.to,
-            near: Socket::bind(emulating.listen)?,
+            near: Socket::bind(emulating.listen)?.with_ecn()?,
             clients: Vec::new(),
             forward: Link::new(&emulating.forward, emulating.seed, 0),
             back: Link::new(&emulating.back, emulating.seed, 1),
@@ -112,13 +122,13 @@ impl Emulator {
         let Self { near, forward, clock, clients, offered, to, .. } = self;
         for _ in 0..READS_MAX {
             let mut strangers = Vec::new();
-            let came = near.receive(clock, |client, bytes, at| {
+            let came = near.receive_whole(clock, |Received { from: client, bytes, at, ecn }| {
                 offered[0] = offered[0].max(at);
                 match clients.iter_mut().find(|known| known.at == client) {
                     Some(known) => known.heard = at,
                     None => strangers.push((client, at)),
                 }
-                forward.offer(offered[0], Frame { client, bytes: bytes.to_vec() });
+                forward.offer(offered[0], Frame { client, bytes: bytes.to_vec(), ecn });
             })?;
             for (at, heard) in strangers {
                 if clients.iter().all(|known| known.at != at) {
@@ -126,7 +136,7 @@ impl Emulator {
                         let oldest = (0..clients.len()).min_by_key(|&index| clients[index].heard);
                         oldest.map(|index| clients.swap_remove(index));
                     }
-                    clients.push(Client { at, socket: Socket::towards(*to)?, heard });
+                    clients.push(Client { at, socket: Socket::towards(*to)?.with_ecn()?, heard });
                 }
             }
             if came == 0 {
@@ -139,10 +149,10 @@ impl Emulator {
         let Self { back, clock, clients, offered, to, .. } = self;
         for Client { at: client, socket, .. } in clients {
             for _ in 0..READS_MAX {
-                let came = socket.receive(clock, |from, bytes, at| {
+                let came = socket.receive_whole(clock, |Received { from, bytes, at, ecn }| {
                     if from == *to {
                         offered[1] = offered[1].max(at);
-                        back.offer(offered[1], Frame { client: *client, bytes: bytes.to_vec() });
+                        back.offer(offered[1], Frame { client: *client, bytes: bytes.to_vec(), ecn });
                     }
                 })?;
                 if came == 0 {
@@ -155,14 +165,14 @@ impl Emulator {
     fn deliver(&mut self, now: Instant) -> io::Result<()> {
         while let Some(frame) = self.forward.poll(now) {
             if let Some(client) = self.clients.iter_mut().find(|client| client.at == frame.client) {
-                client.socket.push(self.to, |out| out.extend_from_slice(&frame.bytes))?;
+                client.socket.push_with(self.to, frame.ecn, |out| out.extend_from_slice(&frame.bytes))?;
             }
         }
         for client in &mut self.clients {
             client.socket.flush()?;
         }
         while let Some(frame) = self.back.poll(now) {
-            self.near.push(frame.client, |out| out.extend_from_slice(&frame.bytes))?;
+            self.near.push_with(frame.client, frame.ecn, |out| out.extend_from_slice(&frame.bytes))?;
         }
         self.near.flush()
     }

@@ -6,6 +6,7 @@ mod udp;
 use crate::clock::{Clock, to_std};
 use crate::tap::Tap;
 use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::transport::dccp::Ecn;
 use raw::Raw;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -13,6 +14,20 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::BorrowedFd;
 use udp::Udp;
+
+/// A datagram that came.
+#[derive(Clone, Copy, Debug)]
+pub struct Received<'a> {
+    /// Its sender.
+    pub from: SocketAddr,
+    /// What it carries.
+    pub bytes: &'a [u8],
+    /// The kernel's time stamp; of a raw socket, the time of reading.
+    pub at: Instant,
+    /// The ECN field of its IP header, surely after [`Socket::with_ecn`]; of a raw socket, always that of packets that
+    /// cannot be marked.
+    pub ecn: Ecn,
+}
 
 /// A socket, and the datagrams to send next.
 pub struct Socket {
@@ -63,6 +78,16 @@ impl Socket {
         self.undelivered.has_one_peer = true;
         self
     }
+    /// Reads the ECN fields of all datagrams; of those of a raw socket, none. A tap is set before.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn with_ecn(mut self) -> io::Result<Self> {
+        if let Kind::Udp(udp) = &mut self.kind {
+            udp.read_ecn()?;
+        }
+        Ok(self)
+    }
     /// Where it is bound.
     ///
     /// # Errors
@@ -95,8 +120,15 @@ impl Socket {
     pub fn receive(
         &mut self,
         clock: &Clock,
-        take: impl FnMut(SocketAddr, &[u8], Instant),
+        mut take: impl FnMut(SocketAddr, &[u8], Instant),
     ) -> io::Result<usize> {
+        self.receive_whole(clock, |received| take(received.from, received.bytes, received.at))
+    }
+    /// The same, with all that is known of a datagram.
+    ///
+    /// # Errors
+    /// As of [`Socket::receive`].
+    pub fn receive_whole(&mut self, clock: &Clock, take: impl FnMut(Received)) -> io::Result<usize> {
         match &mut self.kind {
             Kind::Udp(udp) => udp.receive(clock, take),
             Kind::Raw(raw) => raw.receive(clock, take),
@@ -108,8 +140,20 @@ impl Socket {
     /// # Errors
     /// As of [`Socket::flush`].
     pub fn push(&mut self, to: SocketAddr, write: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
+        self.push_with(to, Ecn::NotCapable, write)
+    }
+    /// The same with an ECN field in the IP header (RFC 3168, section 5), which a raw socket does not set.
+    ///
+    /// # Errors
+    /// As of [`Socket::flush`].
+    pub fn push_with(
+        &mut self,
+        to: SocketAddr,
+        ecn: Ecn,
+        write: impl FnOnce(&mut Vec<u8>),
+    ) -> io::Result<()> {
         match &mut self.kind {
-            Kind::Udp(udp) => udp.push(to, &mut self.undelivered, write),
+            Kind::Udp(udp) => udp.push((to, ecn), &mut self.undelivered, write),
             Kind::Raw(raw) => raw.push(to, &mut self.undelivered, write),
         }
     }
@@ -265,6 +309,29 @@ mod tests {
         let line = socket.take_undelivered().expect("a line");
         assert!(line.starts_with("255.255.255.255:9: 4 datagrams could not be sent: Permission"), "{line}");
         assert_eq!(socket.take_undelivered(), None);
+    }
+
+    #[test]
+    fn the_ecn_field_crosses_the_kernel_in_both_directions() {
+        for host in ["127.0.0.1:0", "[::1]:0"] {
+            let Ok(mut near) = Socket::bind(host.parse().expect("an address")) else { continue };
+            let far = Socket::bind(host.parse().expect("an address")).and_then(Socket::with_ecn);
+            let mut far = far.expect("a socket");
+            let to = far.address().expect("its address");
+            // Of one size, so that only the field divides them into batches.
+            let sent = [Ecn::Capable, Ecn::Capable, Ecn::NotCapable, Ecn::Marked, Ecn::Capable];
+            for ecn in sent {
+                near.push_with(to, ecn, fill(100)).expect("the socket works");
+            }
+            near.flush().expect("the socket works");
+            let (clock, mut came) = (Clock::start(), Vec::new());
+            while came.len() < sent.len() {
+                far.wait(Duration::from_secs(5)).expect("the socket works");
+                let read = far.receive_whole(&clock, |received| came.push(received.ecn));
+                assert!(read.expect("the socket works") > 0, "{host}: {came:?}");
+            }
+            assert_eq!(came, sent, "{host}");
+        }
     }
 
     #[test]

@@ -4,10 +4,10 @@
 //! has the destination address. IPv6 does not provide it, so the source address towards the peer is assumed: on
 //! a machine with several addresses, name one.
 
-use super::{Undelivered, is_passing, unspecified};
+use super::{Received, Undelivered, is_passing, unspecified};
 use crate::clock::Clock;
 use crate::tap::{Tap, Tapped};
-use lightlag_protocols::time::Instant;
+use lightlag_protocols::transport::dccp::Ecn;
 use lightlag_protocols::wire::dccp::{Addresses, IP_PROTOCOL, Packet};
 use rustix::event::{PollFd, PollFlags};
 use rustix::net::{
@@ -83,11 +83,7 @@ impl Raw {
         self.io.as_fd()
     }
     /// As [`super::Socket::receive`].
-    pub fn receive(
-        &mut self,
-        clock: &Clock,
-        mut take: impl FnMut(SocketAddr, &[u8], Instant),
-    ) -> io::Result<usize> {
+    pub fn receive(&mut self, clock: &Clock, mut take: impl FnMut(Received)) -> io::Result<usize> {
         for count in 0..BATCH {
             let (length, from) = match recvfrom(&self.io, self.buffer.as_mut_slice(), RecvFlags::empty()) {
                 Ok((_, length, from)) => (length, from),
@@ -104,7 +100,7 @@ impl Raw {
                 if let Some(tapped) = &mut self.tapped {
                     tapped.came(from, Some(local), None, packet);
                 }
-                take(from, packet, clock.now());
+                take(Received { from, bytes: packet, at: clock.now(), ecn: Ecn::NotCapable });
             }
         }
         Ok(BATCH)

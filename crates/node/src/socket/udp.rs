@@ -1,10 +1,12 @@
 //! UDP, in batches.
 
-use super::{Undelivered, is_passing, wait_any};
+use super::{Received, Undelivered, is_passing, wait_any};
 use crate::clock::{Clock, of_stamp};
 use crate::tap::{Tap, Tapped};
-use lightlag_protocols::time::{Duration, Instant};
-use quinn_udp::{RecvMeta, Transmit, UdpSocketState};
+use lightlag_protocols::time::Duration;
+use lightlag_protocols::transport::dccp::Ecn;
+use nix::sys::socket::{setsockopt, sockopt};
+use quinn_udp::{EcnCodepoint, RecvMeta, Transmit, UdpSocketState};
 use rustix::event::{PollFd, PollFlags};
 use std::io::{self, IoSliceMut};
 use std::net::{SocketAddr, UdpSocket};
@@ -26,7 +28,7 @@ pub struct Udp {
     buffers: Vec<Vec<u8>>,
     out: Vec<u8>,
     segment: usize,
-    to: Option<SocketAddr>,
+    to: Option<(SocketAddr, Ecn)>,
     tapped: Option<Tapped>,
 }
 
@@ -54,6 +56,23 @@ impl Udp {
         self.tapped = tap.map(|tap| Tapped::new(tap, own));
         Ok(())
     }
+    /// Makes room for the ECN field beside the other control messages of datagrams that came as one batch: `quinn-udp` has
+    /// 96 bytes for them, and the field would be cut off as the last. Only a tap needs the address that a datagram was sent
+    /// to; with a tap, datagrams come one by one instead.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn read_ecn(&mut self) -> io::Result<()> {
+        if self.tapped.is_some() {
+            let _ = setsockopt(&self.io, sockopt::UdpGroSegment, &false);
+            return Ok(());
+        }
+        match self.address()? {
+            SocketAddr::V4(_) => setsockopt(&self.io, sockopt::Ipv4PacketInfo, &false)?,
+            SocketAddr::V6(_) => setsockopt(&self.io, sockopt::Ipv6RecvPacketInfo, &false)?,
+        }
+        Ok(())
+    }
     /// Where it is bound.
     ///
     /// # Errors
@@ -62,16 +81,11 @@ impl Udp {
         self.io.local_addr()
     }
 
-    /// Hands over at most one batch of received datagrams: sender, bytes, and the kernel's time stamp.
-    /// Returns their number.
+    /// Hands over at most one batch of received datagrams, with the kernel's time stamps. Returns their number.
     ///
     /// # Errors
     /// What the system says; returns 0 if no datagram has arrived.
-    pub fn receive(
-        &mut self,
-        clock: &Clock,
-        mut take: impl FnMut(SocketAddr, &[u8], Instant),
-    ) -> io::Result<usize> {
+    pub fn receive(&mut self, clock: &Clock, mut take: impl FnMut(Received)) -> io::Result<usize> {
         let mut metas = [RecvMeta::default(); BATCH];
         let mut slices: Vec<IoSliceMut> = self.buffers.iter_mut().map(|b| IoSliceMut::new(b)).collect();
         let came = match self.state.recv((&self.io).into(), &mut slices, &mut metas) {
@@ -88,7 +102,8 @@ impl Udp {
                 if let Some(tapped) = &mut self.tapped {
                     tapped.came(meta.addr, meta.dst_ip, meta.timestamp, datagram);
                 }
-                take(meta.addr, datagram, at);
+                let ecn = meta.ecn.map_or(Ecn::NotCapable, |ecn| Ecn::of_bits(ecn as u8));
+                take(Received { from: meta.addr, bytes: datagram, at, ecn });
                 count += 1;
             }
         }
@@ -96,13 +111,13 @@ impl Udp {
     }
 
     /// Appends a datagram to the next batch; `write` writes it. It leaves with the next [`Udp::flush`]
-    /// at the latest, together with others of its size, the last of which may be smaller.
+    /// at the latest, together with others of its size and ECN field, the last of which may be smaller.
     ///
     /// # Errors
     /// As of [`Udp::flush`].
     pub fn push(
         &mut self,
-        to: SocketAddr,
+        to: (SocketAddr, Ecn),
         undelivered: &mut Undelivered,
         write: impl FnOnce(&mut Vec<u8>),
     ) -> io::Result<()> {
@@ -132,13 +147,14 @@ impl Udp {
     /// # Errors
     /// As of [`Undelivered::note`].
     pub fn flush(&mut self, undelivered: &mut Undelivered) -> io::Result<()> {
-        let Some(destination) = self.to.take() else { return Ok(()) };
+        let Some((destination, ecn)) = self.to.take() else { return Ok(()) };
         if self.out.is_empty() {
             return Ok(());
         }
         let segment_size = (self.out.len() > self.segment).then_some(self.segment);
         let began = self.tapped.as_ref().map(Tapped::now);
-        let transmit = Transmit { destination, ecn: None, contents: &self.out, segment_size, src_ip: None };
+        let ecn = EcnCodepoint::from_bits(ecn.bits());
+        let transmit = Transmit { destination, ecn, contents: &self.out, segment_size, src_ip: None };
         let mut result = self.state.try_send((&self.io).into(), &transmit);
         let mut tries = 0;
         while result.as_ref().is_err_and(|why| why.kind() == io::ErrorKind::WouldBlock) && tries < 20 {
@@ -148,7 +164,7 @@ impl Udp {
             tries += 1;
         }
         let failed = match result {
-            Err(_) if segment_size.is_some() => self.send_singly(destination),
+            Err(_) if segment_size.is_some() => self.send_singly(destination, ecn),
             result => result.err().into_iter().collect(),
         };
         if let Some((tapped, began)) = self.tapped.as_mut().zip(began).filter(|_| failed.is_empty()) {
@@ -160,9 +176,9 @@ impl Udp {
         failed.into_iter().try_for_each(|why| undelivered.note(destination, why))
     }
     /// Where the kernel takes no batches; why some have not left.
-    fn send_singly(&self, destination: SocketAddr) -> Vec<io::Error> {
+    fn send_singly(&self, destination: SocketAddr, ecn: Option<EcnCodepoint>) -> Vec<io::Error> {
         let send = |contents| {
-            let transmit = Transmit { destination, ecn: None, contents, segment_size: None, src_ip: None };
+            let transmit = Transmit { destination, ecn, contents, segment_size: None, src_ip: None };
             self.state.try_send((&self.io).into(), &transmit).err()
         };
         self.out.chunks(self.segment.max(1)).filter_map(send).collect()

@@ -12,7 +12,7 @@ use lightlag_protocols::controllers::{Factory, Flow};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
 use lightlag_protocols::transport::dccp::{
-    Answer, Ccid, Config, Connection, IP_HEADER, Listener, Packet, SERVICE_BUNDLES, SERVICE_LTP, State,
+    Answer, Ccid, Config, Connection, Ecn, IP_HEADER, Listener, Packet, SERVICE_BUNDLES, SERVICE_LTP, State,
     UDP_HEADER,
 };
 use lightlag_protocols::transport::rto::Timers;
@@ -123,6 +123,8 @@ pub fn config(service: &Service, line: &OnLine) -> Result<Config, Error> {
         ack_delay: ms(20),
         queue: QUEUE,
         tells_fates: service.tells_fates,
+        // The ECN field of a raw socket is not ours.
+        ecn: !line.raw,
         initial,
         ..Config::new(line.packet, below, line.ccid, timers)
     })
@@ -147,12 +149,20 @@ pub fn connect(
             .map_err(|why| no_raw(&why))?
             .with_one_peer()
     } else {
-        options.take_socket()?
+        reading_marks(options.take_socket()?)?
     };
     let flow = Flow { packet: config.packet, ..options.flow(config.segment())? };
     let controller = options.take_controller("ccid2", flow)?;
     let line = Line::new(Box::new(Connection::connect(config, controller)), inner, false);
     Ok((SenderDriver::new(socket, options), line))
+}
+
+/// A socket that reads the ECN field of each datagram.
+///
+/// # Errors
+/// One line: what the system says.
+pub fn reading_marks(socket: Socket) -> Result<Socket, Error> {
+    socket.with_ecn().map_err(|why| Error::Failed(format!("the socket: {why}")))
 }
 
 impl Carrier for OverDccp {
@@ -178,7 +188,7 @@ impl Carrier for OverDccp {
             }
         };
         let acceptor = DccpAcceptor::new(self.service(), config, &options, Box::new(coming))?;
-        ListenerDriver::new(options.take_socket()?, acceptor, once.then_some(1)).run(watch)
+        ListenerDriver::new(reading_marks(options.take_socket()?)?, acceptor, once.then_some(1)).run(watch)
     }
 }
 
@@ -248,12 +258,14 @@ pub struct Line {
     inner: Box<dyn Endpoint>,
     is_server: bool,
     aborted: bool,
+    /// Of the datagram that is taken next, and of the one that was given last.
+    ecn: [Ecn; 2],
 }
 
 impl Line {
     /// Who has asked for it closes it.
     pub fn new(connection: Box<Connection>, inner: Box<dyn Endpoint>, is_server: bool) -> Self {
-        Self { connection, inner, is_server, aborted: false }
+        Self { connection, inner, is_server, aborted: false, ecn: [Ecn::NotCapable; 2] }
     }
     /// Passes on received data and the fates of sent datagrams.
     fn hand_on(&mut self, now: Instant) -> Result<(), Error> {
@@ -288,7 +300,7 @@ impl Line {
 impl Endpoint for Line {
     fn take(&mut self, now: Instant, bytes: &[u8]) -> Result<(), Error> {
         let Ok(packet) = Packet::read(bytes) else { return Ok(()) };
-        self.connection.handle(now, packet);
+        self.connection.handle(now, Packet { ecn: self.ecn[0], ..packet });
         self.hand_on(now)?;
         if self.has_ended() && !self.aborted {
             self.aborted = true;
@@ -306,8 +318,15 @@ impl Endpoint for Line {
             self.hand_on(now)?;
             return Ok(false);
         };
+        self.ecn[1] = packet.ecn;
         packet.write(None, out);
         Ok(true)
+    }
+    fn on_ecn(&mut self, ecn: Ecn) {
+        self.ecn[0] = ecn;
+    }
+    fn ecn(&self) -> Ecn {
+        self.ecn[1]
     }
     fn deadline(&self) -> Option<Instant> {
         let inner = self.inner.deadline().filter(|_| self.is_open() && self.connection.room() > 0);

@@ -6,8 +6,9 @@ use super::{Counted, Error, Event, Progress, SendOptions, stopped};
 use crate::clock::Clock;
 use crate::places::{PLACES_MAX, Place, Room, Standing, room_now};
 use crate::refusals::Refusals;
-use crate::socket::Socket;
+use crate::socket::{Received, Socket};
 use lightlag_protocols::time::{Duration, Instant};
+use lightlag_protocols::transport::dccp::Ecn;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
@@ -18,6 +19,12 @@ pub trait Endpoint {
     /// # Errors
     /// One line, which ends this end.
     fn take(&mut self, now: Instant, bytes: &[u8]) -> Result<(), Error>;
+    /// The ECN field of the IP header around the datagram that is taken next; called before each.
+    fn on_ecn(&mut self, _ecn: Ecn) {}
+    /// The ECN field for the datagram that was given last.
+    fn ecn(&self) -> Ecn {
+        Ecn::NotCapable
+    }
     /// Appends the next datagram; false if none may leave now.
     ///
     /// # Errors
@@ -132,7 +139,7 @@ fn transmit(
             socket.flush().map_err(broken)?;
             return Ok(false);
         }
-        socket.push(to, |out| out.extend_from_slice(&datagram)).map_err(broken)?;
+        socket.push_with(to, end.ecn(), |out| out.extend_from_slice(&datagram)).map_err(broken)?;
     }
     socket.flush().map_err(broken)?;
     Ok(true)
@@ -225,12 +232,13 @@ impl SenderDriver {
     fn receive(&mut self, end: &mut dyn Endpoint) -> Result<usize, Error> {
         let Self { socket, clock, to, heard, ignored, .. } = self;
         let mut failed = None;
-        let came = socket.receive(clock, |from, bytes, at| {
+        let came = socket.receive_whole(clock, |Received { from, bytes, at, ecn }| {
             if !end.hears(from, *to) {
                 *ignored += 1;
                 return;
             }
             *heard = (*heard).max(at);
+            end.on_ecn(ecn);
             if let Err(why) = end.take(at, bytes) {
                 failed.get_or_insert(why);
             }
@@ -398,9 +406,10 @@ impl<D: Acceptor> ListenerDriver<D> {
     fn receive(&mut self, watch: &mut dyn FnMut(Event) -> bool) -> Result<usize, Error> {
         let Self { acceptor, socket, clock, peers, .. } = self;
         let (mut replies, mut failed) = (Vec::new(), Vec::new());
-        let came = socket.receive(clock, |from, bytes, at| {
+        let came = socket.receive_whole(clock, |Received { from, bytes, at, ecn }| {
             let taken = match peers.get_mut(&from) {
                 Some(peer) => {
+                    peer.end.on_ecn(ecn);
                     let taken = peer.end.take(at, bytes);
                     peer.note(at);
                     taken

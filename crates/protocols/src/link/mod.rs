@@ -80,6 +80,8 @@ pub struct Counts {
     pub arrived: u64,
     /// Packets that the queue dropped.
     pub dropped: u64,
+    /// Packets that the queue marked instead.
+    pub marked: u64,
     /// Packets lost on the wire.
     pub lost: u64,
     /// Bytes that left, lost ones included.
@@ -206,7 +208,7 @@ impl<P: Load + Clone + 'static> Link<P> {
     }
     /// How much has gone through so far.
     pub fn counts(&self) -> Counts {
-        self.counts
+        Counts { marked: self.queue.marked(), ..self.counts }
     }
     /// Packets that wait, the one that is leaving included.
     pub fn backlog(&mut self, now: Instant) -> u64 {

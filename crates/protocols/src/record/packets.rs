@@ -3,6 +3,7 @@
 use super::{Observation, observers};
 use crate::link::{DropCause, Load};
 use crate::time::Instant;
+use crate::transport::dccp::Ecn;
 use crate::transport::udpdtn::{self, UDP_HEADER};
 use crate::transport::{dccp, ltp, tcp};
 use crate::units::Bytes;
@@ -51,6 +52,17 @@ impl Load for Packet {
             Body::Udpdtn(datagram, symbol) => datagram.size(*symbol),
             Body::Ltp(segment, _) => ltp::UDP_HEADER + Bytes(segment.size()),
             Body::Adaptive(parcel) => parcel.size(),
+        }
+    }
+    /// Of these, only packets of DCCP can be: those of a flow with `ecn` (RFC 3168, section 5).
+    #[inline]
+    fn mark(&mut self) -> bool {
+        match &mut self.body {
+            Body::Dccp(packet) if packet.ecn != Ecn::NotCapable => {
+                packet.ecn = Ecn::Marked;
+                true
+            }
+            _ => false,
         }
     }
     #[inline]

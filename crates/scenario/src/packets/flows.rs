@@ -60,6 +60,7 @@ const KEYS_OF: &[(&str, &[Kind])] = &[
     ("report_every", &[Kind::Ltp]),
     ("copies", &[Kind::Ltp]),
     ("sequence_window", &[Kind::Dccp]),
+    ("ecn", &[Kind::Dccp]),
     ("fault", &[Kind::Dccp]),
 ];
 
@@ -254,6 +255,7 @@ fn dccp_config(
     let ccid = dccp::Ccid::of(controller);
     let mut config = dccp::Config::new(packet, dccp::IP_HEADER, ccid, timers);
     config.ack_delay = section.quantity("ack_delay", time)?.unwrap_or(config.ack_delay);
+    config.ecn = section.flag("ecn")?.unwrap_or(false);
     let none = dccp::Faults::default();
     let faults = [
         ("none", none),

@@ -69,6 +69,7 @@ pub fn counts(counts: &Counts) -> serde_json::Value {
         "offered": counts.offered,
         "arrived": counts.arrived,
         "dropped": counts.dropped,
+        "marked": counts.marked,
         "lost": counts.lost,
         "bytes": counts.left_bytes,
     })

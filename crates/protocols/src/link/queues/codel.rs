@@ -52,6 +52,8 @@ struct CoDel<P> {
     last_count: u32,
     dropping: bool,
     marks: bool,
+    /// Packets marked so far.
+    marked: u64,
 }
 
 impl<P: Load> CoDel<P> {
@@ -67,6 +69,7 @@ impl<P: Load> CoDel<P> {
             last_count: 0,
             dropping: false,
             marks,
+            marked: 0,
         }
     }
     fn control_law(&self, from: Instant) -> Instant {
@@ -99,6 +102,7 @@ impl<P: Load> Queue<P> for CoDel<P> {
     }
     fn pop(&mut self, now: Instant, dropped: &mut Dropped<P>) -> Option<P> {
         let (mut packet, mut may_drop) = self.take(now)?;
+        let mut is_marked = false;
         if self.dropping {
             if !may_drop {
                 self.dropping = false;
@@ -106,6 +110,7 @@ impl<P: Load> Queue<P> for CoDel<P> {
             while self.dropping && now >= self.drop_next {
                 self.count += 1;
                 if self.marks && packet.mark() {
+                    is_marked = true;
                     self.drop_next = self.control_law(self.drop_next);
                     continue;
                 }
@@ -124,8 +129,8 @@ impl<P: Load> Queue<P> for CoDel<P> {
                 }
             }
         } else if may_drop {
-            let marked = self.marks && packet.mark();
-            let next = if marked {
+            is_marked = self.marks && packet.mark();
+            let next = if is_marked {
                 Some(packet)
             } else {
                 dropped.push(packet);
@@ -140,7 +145,11 @@ impl<P: Load> Queue<P> for CoDel<P> {
             self.last_count = self.count;
             packet = next?;
         }
+        self.marked += u64::from(is_marked);
         Some(packet)
+    }
+    fn marked(&self) -> u64 {
+        self.marked
     }
     fn len(&self) -> usize {
         self.waiting.len()

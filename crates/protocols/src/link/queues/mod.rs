@@ -30,6 +30,10 @@ pub trait Queue<P> {
     fn pop(&mut self, now: Instant, dropped: &mut Dropped<P>) -> Option<P>;
     /// Number of waiting packets.
     fn len(&self) -> usize;
+    /// Packets that it has marked instead of dropping them, so far.
+    fn marked(&self) -> u64 {
+        0
+    }
     /// Whether no packet waits.
     fn is_empty(&self) -> bool {
         self.len() == 0
@@ -175,6 +179,12 @@ impl<P: Load> Queue<P> for Waiting<P> {
         match self {
             Self::DropTail(queue) => queue.len(),
             Self::Other(queue) => queue.len(),
+        }
+    }
+    fn marked(&self) -> u64 {
+        match self {
+            Self::DropTail(queue) => queue.marked(),
+            Self::Other(queue) => queue.marked(),
         }
     }
 }

@@ -19,7 +19,8 @@ const CELLS_MAX: usize = 3 * 253;
 struct Run {
     last: Sequence,
     count: u64,
-    received: bool,
+    /// Yes, marked, or not.
+    received: Received,
 }
 
 /// What is new about a packet.
@@ -49,7 +50,7 @@ pub struct Arrivals {
 impl Arrivals {
     /// The first packet has come.
     pub fn new(now: Instant, first: Sequence) -> Self {
-        let run = Run { last: first, count: 1, received: true };
+        let run = Run { last: first, count: 1, received: Received::Yes };
         Self {
             runs: VecDeque::from([run]),
             known_below: first,
@@ -62,23 +63,24 @@ impl Arrivals {
     pub fn greatest(&self) -> Sequence {
         self.runs.back().map_or_else(Sequence::default, |run| run.last)
     }
-    /// A valid packet has come.
-    pub fn record(&mut self, now: Instant, sequence: Sequence) -> Arrival {
+    /// A valid packet has come, with a mark of congestion or without.
+    pub fn record(&mut self, now: Instant, sequence: Sequence, is_marked: bool) -> Arrival {
+        let received = if is_marked { Received::Marked } else { Received::Yes };
         let ahead = sequence.since(self.greatest());
         if ahead <= 0 {
-            return self.record_late(sequence);
+            return self.record_late(sequence, received);
         }
         self.greatest_at = now;
         if ahead > 1 {
             let missing = ahead.unsigned_abs() - 1;
-            self.runs.push_back(Run { last: sequence.minus(1), count: missing, received: false });
+            self.runs.push_back(Run { last: sequence.minus(1), count: missing, received: Received::No });
         }
         match self.runs.back_mut() {
-            Some(run) if run.received => {
+            Some(run) if run.received == received => {
                 run.last = sequence;
                 run.count += 1;
             }
-            _ => self.runs.push_back(Run { last: sequence, count: 1, received: true }),
+            _ => self.runs.push_back(Run { last: sequence, count: 1, received }),
         }
         while self.runs.len() > RUNS_MAX {
             self.runs.pop_front();
@@ -86,19 +88,21 @@ impl Arrivals {
         Arrival::New
     }
     /// One that others have overtaken.
-    fn record_late(&mut self, sequence: Sequence) -> Arrival {
+    fn record_late(&mut self, sequence: Sequence, received: Received) -> Arrival {
         let found = self.runs.iter().rposition(|run| {
             let back = run.last.since(sequence);
             back >= 0 && back.unsigned_abs() < run.count
         });
-        let Some(at) = found.filter(|at| !self.runs[*at].received) else { return Arrival::Old };
+        let Some(at) = found.filter(|at| self.runs[*at].received == Received::No) else {
+            return Arrival::Old;
+        };
         let run = self.runs[at];
         let after = run.last.since(sequence).unsigned_abs();
         let before = run.count - 1 - after;
         let split = [
-            Run { last: sequence.minus(1), count: before, received: false },
-            Run { last: sequence, count: 1, received: true },
-            Run { last: run.last, count: after, received: false },
+            Run { last: sequence.minus(1), count: before, received: Received::No },
+            Run { last: sequence, count: 1, received },
+            Run { last: run.last, count: after, received: Received::No },
         ];
         self.runs.remove(at);
         for part in split.into_iter().rev().filter(|part| part.count > 0) {
@@ -129,10 +133,10 @@ impl Arrivals {
             self.runs.pop_front();
         }
     }
-    /// Packets that have not come, after `from` and up to `to`.
-    pub fn missing(&self, from: Sequence, to: Sequence) -> u64 {
+    /// Packets that have not come, or came with a mark, after `from` and up to `to`.
+    pub fn missing_or_marked(&self, from: Sequence, to: Sequence) -> u64 {
         let newest = self.runs.iter().rev().take_while(|run| run.last.since(from) > 0);
-        let holes = newest.filter(|run| !run.received).map(|run| {
+        let holes = newest.filter(|run| run.received != Received::Yes).map(|run| {
             let first = run.last.minus(run.count - 1).later(from.plus(1));
             let last = if run.last.since(to) > 0 { to } else { run.last };
             (last.since(first) + 1).max(0).unsigned_abs()
@@ -149,7 +153,7 @@ impl Arrivals {
             if unknown <= 0 || cells.len() >= most {
                 break;
             }
-            let received = if run.received { Received::Yes } else { Received::No };
+            let received = run.received;
             let mut left = run.count.min(unknown.unsigned_abs());
             while left > 0 && cells.len() < most {
                 let count = left.min(VECTOR_RUN_MAX);
@@ -157,6 +161,7 @@ impl Arrivals {
                 left -= count;
             }
         }
+        // The nonces of packets that all are ECT(0) add up to zero; RFC 8311 made them historic.
         cells.chunks(253).for_each(|cells| Item::AckVector { nonce: false, cells }.write(out));
         self.write_drops(room.saturating_sub(cells.len() + 6), out);
         self.acks.push_back((carrier, self.greatest()));
@@ -229,11 +234,12 @@ mod tests {
             let mut arrivals = Arrivals::new(Instant::ZERO, number(0));
             let mut there = BTreeSet::from([0]);
             for n in order {
-                let new = arrivals.record(Instant::ZERO, number(n));
+                let new = arrivals.record(Instant::ZERO, number(n), n % 7 == 3);
                 prop_assert_eq!(new == Arrival::New, there.insert(n));
                 let top = *there.last().unwrap();
                 prop_assert_eq!(arrivals.greatest(), number(top));
-                prop_assert_eq!(arrivals.missing(number(0), number(top)), top + 1 - there.len() as u64);
+                prop_assert_eq!(arrivals.missing_or_marked(number(0), number(top)),
+                    (1..=top).filter(|n| !there.contains(n) || n % 7 == 3).count() as u64);
                 prop_assert!(arrivals.runs.len() <= 2 * there.len());
             }
             let mut bytes = Vec::new();
@@ -243,7 +249,10 @@ mod tests {
                 let Item::AckVector { cells, .. } = option else { panic!("{option:?}") };
                 for run in runs(cells) {
                     for _ in 0..run.count {
-                        prop_assert_eq!(run.received == Received::Yes, there.contains(&(at as u64)));
+                        let n = at as u64;
+                        let came = if n % 7 == 3 { Received::Marked } else { Received::Yes };
+                        let expected = if there.contains(&n) { came } else { Received::No };
+                        prop_assert_eq!(run.received, expected);
                         at -= 1;
                     }
                 }

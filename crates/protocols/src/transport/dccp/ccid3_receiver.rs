@@ -135,6 +135,18 @@ impl Ccid3Receiver {
         self.update_discount();
         tells
     }
+    /// The data packet that arrived last had a mark: as if it were lost (RFC 5348, section 5). True if a loss event
+    /// begins.
+    pub fn on_mark(&mut self, now: Instant, sequence: Sequence) -> bool {
+        let (step, counter) = (Duration::from_nanos(1), self.counter);
+        let position = self.position.saturating_sub(1);
+        let begun = self.on_lost(
+            now,
+            &Hole { first: sequence, count: 1, position, at: now, step, counter, overtaken: 0 },
+        );
+        self.update_discount();
+        begun
+    }
     fn take(&mut self, now: Instant, sequence: Sequence, ccval: u8, without_data: u64, bytes: u64) -> bool {
         self.meters[1].bytes += bytes;
         let Some(greatest) = self.greatest else {

@@ -5,8 +5,9 @@ use super::asking::Asking;
 use super::ccid3_receiver::{self, Ccid3Receiver};
 use super::features::{Fatal, Features, Location, Name, SEQUENCE_WINDOW};
 use super::limiter::Limiter;
+use super::listener::refuse;
 use super::sender::{Acknowledgement, Counts, Sender};
-use super::{Ccid, Config, Packet, Retry, Tries};
+use super::{Ccid, Config, Ecn, Packet, Retry, Tries};
 use crate::controllers::{Controller, TfrcReport};
 use crate::record::Observation;
 use crate::time::{Duration, Instant};
@@ -212,8 +213,10 @@ impl Connection {
         let config = self.config;
         let mut want = |name, place, value, mandatory| self.features.want(name, place, value, mandatory);
         want(Name::Ccid, Location::Here, config.ccid as u64, true);
-        // Section 12.1: who cannot read marks must say so.
-        want(Name::EcnIncapable, Location::Here, 1, true);
+        // Section 12.1: an end that cannot read marks must say so.
+        if !config.ecn {
+            want(Name::EcnIncapable, Location::Here, 1, true);
+        }
         want(Name::SequenceWindow, Location::Here, config.sequence_window, false);
         match config.ccid {
             Ccid::Two => want(Name::SendAckVector, Location::There, 1, true),
@@ -369,7 +372,7 @@ impl Connection {
         if !self.is_expected(now, &header) {
             return;
         }
-        let arrival = self.hear(now, &header);
+        let arrival = self.hear(now, &header, packet.ecn);
         if let Err(fatal) = self.read_options(now, &header, &packet.options) {
             return self.fail(fatal);
         }
@@ -380,7 +383,7 @@ impl Connection {
         let said = self.said(now, &header, &packet.options);
         self.on_acknowledgement(now, &header, &packet.options, &said);
         if header.kind().is_data() {
-            self.on_data(now, &header, &said, arrival, packet.data);
+            self.on_data(now, &header, &said, arrival, &packet);
         }
     }
     /// Step 4: only an answer to the request counts.
@@ -460,8 +463,10 @@ impl Connection {
         }
     }
     /// A valid packet: its numbers count.
-    fn hear(&mut self, now: Instant, header: &Header) -> Arrival {
-        let arrival = self.arrivals.record(now, header.sequence);
+    fn hear(&mut self, now: Instant, header: &Header, ecn: Ecn) -> Arrival {
+        // An end that is ECN incapable reads no marks.
+        let is_marked = self.config.ecn && ecn == Ecn::Marked;
+        let arrival = self.arrivals.record(now, header.sequence, is_marked);
         let theirs = self.features.get(Name::SequenceWindow, Location::There);
         self.arrivals.forget_below(self.arrivals.greatest().minus(theirs));
         // The first numbers bound windows at the start only, and may not seem to lie ahead after 2^47.
@@ -711,13 +716,14 @@ impl Connection {
             self.features.want(Name::AckRatio, Location::Here, ratio, false);
         }
     }
-    /// Acknowledgements that did not come since the last window; the newest may still.
+    /// Acknowledgements that did not come, or came with a mark (RFC 4341, section 6.1), since the last window; the newest
+    /// may still.
     fn count_lost_acks(&mut self) -> u64 {
         let settled = self.arrivals.greatest().minus(self.config.duplicates.into());
         if settled.since(self.acks_counted) <= 0 {
             return 0;
         }
-        let lost = self.arrivals.missing(self.acks_counted, settled);
+        let lost = self.arrivals.missing_or_marked(self.acks_counted, settled);
         self.acks_counted = settled;
         lost
     }
@@ -733,8 +739,13 @@ impl Connection {
         };
         Some(TfrcReport { loss_event_rate, receive_rate })
     }
+    /// Data of a sender that may still expect its marks to be read are not accepted (section 12.1).
+    fn has_said_what_it_reads(&self) -> bool {
+        self.config.ecn || self.features.get(Name::EcnIncapable, Location::Here) == 1
+    }
     /// Step 16.
-    fn on_data(&mut self, now: Instant, header: &Header, said: &Said, arrival: Arrival, data: Arc<[u8]>) {
+    fn on_data(&mut self, now: Instant, header: &Header, said: &Said, arrival: Arrival, packet: &Packet) {
+        let data = &packet.data;
         if arrival == Arrival::Old {
             return;
         }
@@ -742,7 +753,9 @@ impl Connection {
         let delay = now.saturating_add(self.config.ack_delay);
         if let Some(receiver) = &mut self.ccid3 {
             let size = data.len() as u64;
-            if receiver.on_data(now, header.sequence, header.ccval, said.without_data, size) {
+            let mut is_due = receiver.on_data(now, header.sequence, header.ccval, said.without_data, size);
+            is_due |= self.config.ecn && packet.ecn == Ecn::Marked && receiver.on_mark(now, header.sequence);
+            if is_due {
                 self.ack_at = Some(now);
             }
         } else if self.unacknowledged >= self.features.get(Name::AckRatio, Location::There).max(1) {
@@ -752,11 +765,9 @@ impl Connection {
         }
         let covered = header.coverage == 0
             || (self.config.coverage_least > 0 && header.coverage >= self.config.coverage_least);
-        let is_sound = said.checksum.is_none_or(|crc| crc == crc32c(&data));
+        let is_sound = said.checksum.is_none_or(|crc| crc == crc32c(data));
         let code = match () {
-            () if !covered || self.features.get(Name::EcnIncapable, Location::Here) == 0 => {
-                Some(PROTOCOL_CONSTRAINTS)
-            }
+            () if !covered || !self.has_said_what_it_reads() => Some(PROTOCOL_CONSTRAINTS),
             () if !is_sound => Some(3),
             () if self.inbox.len() >= self.config.inbox => Some(2),
             () => None,
@@ -765,30 +776,8 @@ impl Connection {
             Some(code) => self.arrivals.on_dropped(header.sequence, code),
             None => {
                 self.received += data.len() as u64;
-                self.inbox.push_back(data);
+                self.inbox.push_back(data.clone());
             }
         }
     }
-}
-
-/// The Reset that answers a packet of no connection (section 8.3.1); none for a Reset.
-pub fn refuse(packet: &Packet, code: ResetCode) -> Option<Packet> {
-    let header = &packet.header;
-    if header.kind() == Kind::Reset {
-        return None;
-    }
-    let sequence = header.body.ack().map_or(Sequence::new(0), |ack| ack.plus(1));
-    // Of a short number the upper 24 bits are zero, and stay so.
-    let sequence = if header.short { Sequence::new(sequence.get() & 0xff_ffff) } else { sequence };
-    let body = Body::Reset { ack: header.sequence, code, details: [0; 3] };
-    let header = Header {
-        source: header.destination,
-        destination: header.source,
-        ccval: 0,
-        coverage: 0,
-        short: false,
-        sequence,
-        body,
-    };
-    Some(Packet { header, options: Vec::new(), data: [].into() })
 }

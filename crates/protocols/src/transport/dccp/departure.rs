@@ -2,7 +2,7 @@
 
 use super::connection::{Connection, State};
 use super::features::{Location, Name};
-use super::{HEADER, Packet, Tries};
+use super::{Ecn, HEADER, Packet, Tries};
 use crate::time::{Duration, Instant};
 use crate::transport::Machine;
 use crate::units::Bytes;
@@ -201,12 +201,23 @@ impl Connection {
             sequence,
             body,
         };
-        let packet = Packet { header, options, data: data.unwrap_or_else(|| [].into()) };
+        let packet =
+            Packet { header, options, data: data.unwrap_or_else(|| [].into()), ecn: self.ecn_of(&body) };
         let size = self.config.below + packet.size();
         let bytes = is_data.then_some(packet.data.len() as u32);
         self.sender.on_sent(now, bytes, size);
         self.without_data = if body.kind().is_without_data() { self.without_data + 1 } else { 0 };
         packet
+    }
+    /// Whether queues may mark a packet: data and acknowledgements, once the other end has said what it can read.
+    fn ecn_of(&self, body: &Body) -> Ecn {
+        let is_read = self.features.get(Name::EcnIncapable, Location::There) == 0;
+        let may_be_marked = matches!(body.kind(), Kind::Data | Kind::DataAck | Kind::Ack);
+        if self.config.ecn && is_read && may_be_marked && self.state == State::Open {
+            Ecn::Capable
+        } else {
+            Ecn::NotCapable
+        }
     }
     /// The configured checksum coverage, or 0 (all) if it exceeds the data.
     fn coverage(&self, data: usize) -> u8 {

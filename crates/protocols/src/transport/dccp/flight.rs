@@ -39,6 +39,8 @@ pub struct News {
     pub newest_counter: Option<u64>,
     /// The greatest of those that arrived with a mark.
     pub marked: Option<Sequence>,
+    /// How many did.
+    pub marks: u64,
 }
 
 /// Data packets newly counted as lost.
@@ -176,6 +178,7 @@ impl Flight {
             self.arrive(index, sequence, news);
             if run.received == Received::Marked && news.packets > before {
                 news.marked = news.marked.or(Some(sequence));
+                news.marks += 1;
                 let sent_at = self.packets[index].at;
                 self.congested.push(Congested { sequence, sent_at, shown_by: sent_at });
             }
@@ -231,16 +234,37 @@ impl Flight {
     }
     fn lose_below(&mut self, bound: Sequence, lost: &mut Lost) {
         let end = bound.since(self.first).clamp(0, self.packets.len() as i64) as usize;
+        let known = self.congested.len();
         for index in 0..end {
             if let Some(bytes) = self.settle(index, Fate::Lost) {
                 let sent_at = self.packets[index].at;
-                let shown_by = self.packets.get(index + self.duplicates).map_or(sent_at, |sent| sent.at);
                 let sequence = self.first.plus(index as u64);
-                self.congested.push(Congested { sequence, sent_at, shown_by });
+                self.congested.push(Congested { sequence, sent_at, shown_by: sent_at });
                 lost.packets += 1;
                 lost.bytes += u64::from(bytes);
-                lost.last = Some(self.first.plus(index as u64));
+                lost.last = Some(sequence);
             }
+        }
+        self.date_losses(known);
+    }
+    /// When the losses from the `known`-th of the congested packets on could be known at the earliest: with the packet
+    /// that was the last of the `duplicates` that overtook each. Others that were lost too overtook nothing.
+    fn date_losses(&mut self, known: usize) {
+        let newest = self.foremost.first().and_then(|newest| self.index(*newest));
+        let Some(mut at) = newest.filter(|_| known < self.congested.len()) else { return };
+        let mut overtook = VecDeque::with_capacity(self.duplicates + 1);
+        for one in self.congested[known..].iter_mut().rev() {
+            let index = usize::try_from(one.sequence.since(self.first)).unwrap_or(0);
+            while at > index {
+                if self.packets[at].fate == Fate::Arrived {
+                    if overtook.len() == self.duplicates.max(1) {
+                        overtook.pop_front();
+                    }
+                    overtook.push_back(self.packets[at].at);
+                }
+                at -= 1;
+            }
+            one.shown_by = overtook.front().copied().unwrap_or(one.sent_at);
         }
     }
     /// Forgets, from the oldest on, packets with a fate, and acknowledgements below `bound`.

@@ -4,13 +4,13 @@
 //! an HMAC-SHA-256 of them and of the sender's address. A client that returns a cookie has received the
 //! answer, and the connection is built as if it had been kept since.
 
-use super::connection::{Connection, refuse};
-use super::{Ccid, Config, Packet};
+use super::connection::Connection;
+use super::{Ccid, Config, Ecn, Packet};
 use crate::controllers::{Ack, Controller, Factory, Flow, Loss};
 use crate::time::Instant;
 use crate::transport::Machine;
 use crate::units::Bytes;
-use crate::wire::dccp::{Body, Item, Kind, Options, ResetCode, Sequence};
+use crate::wire::dccp::{Body, Header, Item, Kind, Options, ResetCode, Sequence};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
@@ -170,6 +170,28 @@ impl Controller for Silent {
     fn window(&self) -> Bytes {
         self.0
     }
+}
+
+/// The Reset that answers a packet of no connection (section 8.3.1); none for a Reset.
+pub fn refuse(packet: &Packet, code: ResetCode) -> Option<Packet> {
+    let header = &packet.header;
+    if header.kind() == Kind::Reset {
+        return None;
+    }
+    let sequence = header.body.ack().map_or(Sequence::new(0), |ack| ack.plus(1));
+    // Of a short number the upper 24 bits are zero, and stay so.
+    let sequence = if header.short { Sequence::new(sequence.get() & 0xff_ffff) } else { sequence };
+    let body = Body::Reset { ack: header.sequence, code, details: [0; 3] };
+    let header = Header {
+        source: header.destination,
+        destination: header.source,
+        ccval: 0,
+        coverage: 0,
+        short: false,
+        sequence,
+        body,
+    };
+    Some(Packet { header, options: Vec::new(), data: [].into(), ecn: Ecn::default() })
 }
 
 fn refusal(packet: &Packet, code: ResetCode) -> Answer {

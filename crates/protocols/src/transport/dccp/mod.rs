@@ -18,8 +18,9 @@
 //! | `ccid3_receiver` | the receiving half of CCID 3: loss events, receive rate (RFC 4342; RFC 5348) |
 //! | `listener` | requests and cookies |
 //!
-//! Left out by decision: mobility and multihoming, ECN nonces (the ends say that they are ECN incapable),
-//! sending short sequence numbers (they are understood).
+//! Left out by decision: mobility and multihoming, sending short sequence numbers (they are understood), and the ECN
+//! nonce, which is historic (RFC 8311): packets leave as ECT(0), and the ECN Nonce Echo is zero and not
+//! verified.
 //!
 //! What an end keeps is bounded whatever its peer says: [`RUNS_MAX`] runs of arrivals, [`FLIGHT_MAX`]
 //! packets sent, [`Config::queue`] packets that wait to leave and [`Config::inbox`] that wait to be taken,
@@ -41,9 +42,9 @@ mod sender;
 pub use ack_ratio::AckRatio;
 pub use arrivals::{DROPS_MAX, RUNS_MAX};
 pub use ccid3_receiver::{Ccid3Receiver, loss_event_rate};
-pub use connection::{Connection, Refused, State, refuse};
+pub use connection::{Connection, Refused, State};
 pub use flight::FLIGHT_MAX;
-pub use listener::{Answer, Listener, Passive};
+pub use listener::{Answer, Listener, Passive, refuse};
 pub use sender::Counts;
 
 use super::rto::Timers;
@@ -67,6 +68,37 @@ pub const SERVICE_LTP: u32 = 7_107_696;
 /// Service code of bundles (RFC 7122, sections 3.2.1 and 4): "dtn1".
 pub const SERVICE_BUNDLES: u32 = 1_685_351_985;
 
+/// The ECN field of the IP header around a packet (RFC 3168, section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not-ECT: a queue can only drop it.
+    #[default]
+    NotCapable,
+    /// ECT(0), or ECT(1), which nothing here sends: a queue may mark it.
+    Capable,
+    /// CE: a queue has marked it.
+    Marked,
+}
+
+impl Ecn {
+    /// From the lowest two bits of the traffic class; higher ones are ignored.
+    pub fn of_bits(bits: u8) -> Self {
+        match bits & 3 {
+            0 => Self::NotCapable,
+            3 => Self::Marked,
+            _ => Self::Capable,
+        }
+    }
+    /// The two bits.
+    pub fn bits(self) -> u8 {
+        match self {
+            Self::NotCapable => 0,
+            Self::Capable => 2,
+            Self::Marked => 3,
+        }
+    }
+}
+
 /// A packet that owns its bytes. What several packets carry alike may be shared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Packet {
@@ -76,16 +108,23 @@ pub struct Packet {
     pub options: Vec<u8>,
     /// Data of the application.
     pub data: Arc<[u8]>,
+    /// Of the IP header around it; not among its own bytes.
+    pub ecn: Ecn,
 }
 
 impl Packet {
-    /// Reads the bytes of a datagram.
+    /// Reads the bytes of a datagram; [`Packet::ecn`] is that of its IP header, and left to the caller.
     ///
     /// # Errors
     /// Why they are no packet.
     pub fn read(bytes: &[u8]) -> Result<Self, Malformed> {
         let read = wire::Packet::read(bytes)?;
-        Ok(Self { header: read.header, options: read.options.to_vec(), data: read.data.into() })
+        Ok(Self {
+            header: read.header,
+            options: read.options.to_vec(),
+            data: read.data.into(),
+            ecn: Ecn::default(),
+        })
     }
     /// The same, borrowed.
     pub fn borrow(&self) -> wire::Packet<'_> {
@@ -185,6 +224,9 @@ pub struct Config {
     pub inbox: usize,
     /// Drawn by the driver: the first sequence number.
     pub initial: u64,
+    /// Explicit Congestion Notification (RFC 4340, section 12): this end reads marks, and its packets may be marked
+    /// where the other end reads them too. False: this end says that it is ECN incapable.
+    pub ecn: bool,
     /// Faults to be reproduced.
     pub faults: Faults,
 }
@@ -218,6 +260,7 @@ impl Config {
             queue: 256,
             inbox: 4096,
             initial: 0,
+            ecn: false,
             faults: Faults::default(),
         }
     }

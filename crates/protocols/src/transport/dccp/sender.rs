@@ -19,6 +19,8 @@ pub struct Counts {
     pub sent: u64,
     /// Data packets counted as lost.
     pub lost: u64,
+    /// Data packets that arrived with a mark of congestion (CCID 2 only).
+    pub marked: u64,
     /// Expiries of the timer.
     pub timeouts: u64,
     /// Losses that the controller was asked to answer.
@@ -237,6 +239,7 @@ impl Sender {
     /// 5), also where one acknowledgement shows losses of several windows.
     fn find_episode(&mut self, now: Instant, news: &News, lost: &Lost, before: u64, next: Sequence) {
         self.counts.lost += lost.packets;
+        self.counts.marked += news.marks;
         let events = self.flight.take_events(self.answered_below, self.rto.smoothed().unwrap_or_default());
         let Some(last) = later(lost.last, news.marked) else { return };
         let answered =

@@ -6,7 +6,7 @@ use lightlag_protocols::rng::Stream;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
 use lightlag_protocols::transport::dccp::{
-    Ccid, Config, Connection, IP_HEADER, Listener, Packet, Passive, State,
+    Ccid, Config, Connection, Ecn, IP_HEADER, Listener, Packet, Passive, State,
 };
 use lightlag_protocols::transport::rto::Timers;
 use lightlag_protocols::units::{BitRate, Bytes};
@@ -52,6 +52,8 @@ pub enum Fate {
     Late(Duration),
     /// It comes twice.
     Twice,
+    /// A queue marks it, where it may; else it comes as it is.
+    Marked,
 }
 
 /// Decides the fate of the n-th packet of one direction.
@@ -71,6 +73,8 @@ pub struct Line {
     pub size: usize,
     pub came: BTreeMap<u64, u32>,
     pub dropped: u64,
+    /// Packets marked on the line, of the client and of the server.
+    pub marked: [u64; 2],
     /// Options put in front of those of the next acknowledgement to the client.
     pub spoil: Option<Vec<u8>>,
     /// Every other datagram is corrupted in transit; `flipped` counts them.
@@ -93,9 +97,17 @@ impl Line {
         Self::of(config(name), name, values, delay)
     }
     pub fn of(config: Config, name: &'static str, values: &[(&str, Value)], delay: Duration) -> Self {
-        let mirrored = config.mirrored();
+        Self::between(config, Config { ccid: Ccid::Two, ..config.mirrored() }, name, values, delay)
+    }
+    /// Of two ends that behave differently.
+    pub fn between(
+        config: Config,
+        server: Config,
+        name: &'static str,
+        values: &[(&str, Value)],
+        delay: Duration,
+    ) -> Self {
         let answer = ccid2();
-        let server = Config { ccid: Ccid::Two, ..mirrored };
         let listener = Listener::new(server, vec![SERVICE], [7; 32], answer);
         let client = Connection::connect(config, controller(name, values, &config));
         Self {
@@ -109,6 +121,7 @@ impl Line {
             size: config.segment().0 as usize,
             came: BTreeMap::new(),
             dropped: 0,
+            marked: [0; 2],
             spoil: None,
             flips: false,
             flipped: 0,
@@ -157,7 +170,8 @@ impl Line {
         // Everything on the wire goes through bytes.
         let mut bytes = Vec::new();
         packet.write(None, &mut bytes);
-        let mut packet = Packet::read(&bytes).expect("what is written can be read");
+        let read = Packet::read(&bytes).expect("what is written can be read");
+        let mut packet = Packet { ecn: packet.ecn, ..read };
         self.bend(forward, &mut packet);
         let size = IP_HEADER + packet.size();
         assert!(size <= Bytes(1500), "a packet of {size:?}: {:?}", packet.header);
@@ -173,6 +187,13 @@ impl Line {
         }
         match (self.fates)(forward, count, &packet) {
             Fate::Comes => self.put(forward, at, packet),
+            Fate::Marked => {
+                if packet.ecn == Ecn::Capable {
+                    packet.ecn = Ecn::Marked;
+                    self.marked[usize::from(!forward)] += 1;
+                }
+                self.put(forward, at, packet);
+            }
             Fate::Lost => self.dropped += 1,
             Fate::Late(by) => self.put(forward, at + by, packet),
             Fate::Twice => {

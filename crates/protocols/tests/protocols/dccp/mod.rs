@@ -1,5 +1,6 @@
 //! DCCP connections, from both ends.
 
+mod ecn;
 mod faults;
 mod line;
 mod rfc5348;
@@ -9,7 +10,7 @@ use lightlag_protocols::parameter::Value;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::transport::Machine;
 use lightlag_protocols::transport::dccp::{
-    Answer, Config, FLIGHT_MAX, Listener, Packet, Refused, SERVICE_LTP, State,
+    Answer, Config, Ecn, FLIGHT_MAX, Listener, Packet, Refused, SERVICE_LTP, State,
 };
 use lightlag_protocols::transport::rto::Timers;
 use lightlag_protocols::units::BitRate;
@@ -219,36 +220,55 @@ fn each_window_with_losses_is_answered_once() {
     }
 }
 
-/// Answers to two losses that one acknowledgement reports, as all others are lost: packets leave 10 ms apart, and a
-/// round trip takes 100 ms.
-fn answers_to_losses(first: u64, second: u64) -> u64 {
-    let timers = Timers { margin: ms(2000), ..timers() };
+/// Answers to losses of data packets, `lost` by their ordinals, that one Ack Vector reports, as all others are lost:
+/// packets leave 10 ms apart, and a round trip takes 100 ms.
+fn answers_to_losses(lost: &[u64]) -> u64 {
+    let timers = Timers { margin: ms(4000), ..timers() };
     let mut data = 0;
     let values = [("rate", 1_200_000.0.into())];
+    let hits = lost.to_vec();
+    let (first, last) = (hits[0], hits[hits.len() - 1]);
     let mut line = Line::of(Config { timers, ..config("fixed") }, "fixed", &values, ms(50)).losing(
         move |forward, _, packet| {
             let is_data = forward && packet.header.kind().is_data();
             data += u64::from(is_data);
-            let hit = is_data && [first, second].contains(&data);
-            let is_unanswered = !forward && (first..second + 30).contains(&data);
+            let hit = is_data && hits.contains(&data);
+            let is_unanswered = !forward && (first..last + 30).contains(&data);
             if hit || is_unanswered { Fate::Lost } else { Fate::Comes }
         },
     );
     line.left = u64::MAX;
-    line.play(s(20));
+    line.play(s(25));
     let counts = line.client.counts();
-    assert_eq!((counts.lost, counts.timeouts), (2, 0));
+    assert_eq!((counts.lost, counts.timeouts), (lost.len() as u64, 0));
     counts.episodes
+}
+
+/// Windows of data with losses: one ends when its first loss could be known, a round trip of ten packets after the third
+/// later packet that arrives has left. `None` where a loss is so near to an end that the delay of acknowledgements decides.
+fn windows_with_losses(lost: &[u64]) -> Option<u64> {
+    let (mut windows, mut end) = (0, 0);
+    for n in lost {
+        if windows > 0 && n.abs_diff(end) <= 3 {
+            return None;
+        }
+        if windows == 0 || *n > end {
+            windows += 1;
+            let third = (n + 1..).filter(|later| !lost.contains(later)).nth(2)?;
+            end = third + 10;
+        }
+    }
+    Some(windows)
 }
 
 #[test]
 fn losses_of_two_windows_in_one_ack_vector_are_answered_twice() {
     assert_eq!(
-        answers_to_losses(1000, 1020),
+        answers_to_losses(&[1000, 1020]),
         2,
         "in time, the first would have been known before the second left"
     );
-    assert_eq!(answers_to_losses(1000, 1005), 1, "of one window of data");
+    assert_eq!(answers_to_losses(&[1000, 1005]), 1, "of one window of data");
 }
 
 #[test]
@@ -340,6 +360,7 @@ fn short_numbers_are_ignored_until_they_are_allowed() {
         },
         options: Vec::new(),
         data: vec![0; 8].into(),
+        ecn: Ecn::default(),
     };
     line.inject(true, short(0));
     line.inject(true, short(0x0080_0000));
@@ -378,6 +399,7 @@ fn ports_of_another_connection_are_answered_by_a_reset() {
         },
         options: Vec::new(),
         data: [].into(),
+        ecn: Ecn::default(),
     });
     sync.header.source = 5003;
     line.server.handle(s(5), sync);
@@ -429,7 +451,7 @@ fn a_client_shows_all_cookies_again_in_their_order() {
         body: Body::Response { ack: request.header.sequence, service },
         ..request.header
     };
-    line.client.handle(s(1), Packet { header, options, data: [].into() });
+    line.client.handle(s(1), Packet { header, options, data: [].into(), ecn: Ecn::default() });
     let ack = line.client.poll(s(1)).unwrap();
     let cookies: Vec<_> = Options::new(&ack.options)
         .filter_map(|item| match item {
@@ -478,6 +500,24 @@ fn throughput_on_a_satellite_link() {
         assert!(used > least, "{name} uses {used} of the link");
         assert!(line.longest_pause < ms(700), "{name}: {:?}", line.longest_pause);
         assert_eq!(line.client.counts().timeouts, 0, "{name}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 80, failure_persistence: None, ..Default::default() })]
+    #[test]
+    fn an_ack_vector_is_answered_once_for_each_window_with_losses(
+        bursts in prop::collection::vec((1_u64..45, 1_u64..12), 1..5),
+    ) {
+        let mut lost = Vec::new();
+        let mut at = 1000;
+        for (after, count) in bursts {
+            lost.extend(at..at + count);
+            at += count + after;
+        }
+        let expected = windows_with_losses(&lost);
+        prop_assume!(expected.is_some());
+        prop_assert_eq!(Some(answers_to_losses(&lost)), expected, "losses of {:?}", lost);
     }
 }
 
