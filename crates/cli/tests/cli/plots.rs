@@ -136,7 +136,7 @@ fn mechanisms_beside_each_other_have_no_legend_and_the_baseline_is_grey() {
     assert_eq!(colour["legend"], Value::Null);
     assert!(colour.as_object().is_some_and(|colour| colour.contains_key("legend")), "{colour}");
     assert_eq!(colour["scale"]["domain"], serde_json::json!(["none", "all"]));
-    assert_eq!(colour["scale"]["range"][0], "#5F5F5F");
+    assert_eq!(colour["scale"]["range"][0], "#7A7A7A");
 }
 
 #[test]

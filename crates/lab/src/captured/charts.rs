@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 /// Bars of throughput.
 const BINS: usize = 200;
 const WIDTH: u32 = 800;
+/// Least gap between two labels of an axis, in pixels.
+const LABEL_GAP: u32 = 8;
 
 /// What the charts of a direction need besides its series.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +41,8 @@ pub fn charts(title: &str, graph: &Graph, scene: Scene) -> Value {
 }
 
 fn x() -> Value {
-    json!({"field": "t", "type": "quantitative", "title": "time (s)", "scale": {"zero": false}})
+    json!({"field": "t", "type": "quantitative", "title": "time (s)", "scale": {"zero": false},
+           "axis": {"labelSeparation": LABEL_GAP}})
 }
 
 fn y(field: &str, title: &str) -> Value {
@@ -65,9 +68,15 @@ fn sequence(graph: &Graph, scene: Scene, unit: &str) -> Value {
         Trace { name: "arrived beyond (SACK)", mark: bar(2.0), series: &graph.blocks },
         Trace { name: again, mark: bar(3.0), series: &graph.again },
     ];
-    let names: Vec<&str> = traces.iter().map(|trace| trace.name).collect();
-    let colour =
-        json!({"domain": names, "range": [PALETTE[0], PALETTE[2], PALETTE[4], PALETTE[3], PALETTE[1]]});
+    let colours = [PALETTE[0], PALETTE[2], PALETTE[4], PALETTE[3], PALETTE[1]];
+    // The legend names what is there.
+    let (names, range): (Vec<&str>, Vec<&str>) = traces
+        .iter()
+        .zip(colours)
+        .filter(|(trace, _)| !trace.series.cells().is_empty())
+        .map(|(trace, colour)| (trace.name, colour))
+        .unzip();
+    let colour = json!({"domain": names, "range": range});
     let title = format!("sequence number ({unit})");
     let layers: Vec<Value> = traces
         .iter()
@@ -88,6 +97,8 @@ fn sequence(graph: &Graph, scene: Scene, unit: &str) -> Value {
                 "y": y("number", &title),
                 "color": {"datum": trace.name, "scale": colour, "title": null, "legend": {"orient": "top"}},
             });
+            // A number that lies one below zero asks for no further step of the axis.
+            encoding["y"]["scale"] = json!({"nice": false});
             if !is_line {
                 encoding["y2"] = json!({"field": "to"});
             }
@@ -119,7 +130,9 @@ fn throughput(graph: &Graph, scene: Scene) -> Value {
         .map(|(bytes, bin)| json!({"t": from + f64::from(bin) * width_s, "rate": *bytes as f64 * 8.0 / width_s}))
         .collect();
     let mark = json!({"type": "line", "interpolate": "step-after", "strokeWidth": 1.2, "color": PALETTE[0]});
-    small("throughput", "Throughput, retransmissions included", &values, mark, y("rate", "bit/s"))
+    let mut rate = y("rate", "bit/s");
+    rate["axis"] = json!({"format": "~s"});
+    small("throughput", "Throughput, retransmissions included", &values, mark, rate)
 }
 
 fn round_trips(graph: &Graph, scene: Scene) -> Value {

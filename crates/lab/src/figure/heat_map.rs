@@ -22,10 +22,11 @@ pub struct Tile {
 pub fn heat_map(value: &str, most: f64, tiles: &[Tile]) -> Value {
     let scale = json!({"scheme": "blueorange", "reverse": true, "domain": [-most, most], "domainMid": 0, "clamp": true});
     let panels = distinct(tiles.iter().map(|tile| tile.panel.as_str()));
-    let format = "+.3f";
+    // Neither +0.000 nor -0.000.
+    let (format, zero) = ("+.3f", Some("abs(datum.value) < 0.0005"));
     // White where the colour is dark.
     let dark = format!("abs(datum.value) > {}", 0.6 * most);
-    let colours = Colours { scale, dark, format };
+    let colours = Colours { scale, dark, format, zero };
     let maps: Vec<Value> = panels.into_iter().map(|panel| map(value, &colours, panel, tiles)).collect();
     json!({"$schema": SCHEMA, "vconcat": maps})
 }
@@ -33,17 +34,19 @@ pub fn heat_map(value: &str, most: f64, tiles: &[Tile]) -> Value {
 /// Tiles with shares from 0 to 1, in colours that darken with the share; panels in two columns.
 pub fn share_map(value: &str, tiles: &[Tile]) -> Value {
     let scale = json!({"scheme": "blues", "domain": [0, 1], "clamp": true});
-    let colours = Colours { scale, dark: "datum.value > 0.55".to_owned(), format: ".2f" };
+    let colours = Colours { scale, dark: "datum.value > 0.55".to_owned(), format: ".2f", zero: None };
     let panels = distinct(tiles.iter().map(|tile| tile.panel.as_str()));
     let maps: Vec<Value> = panels.into_iter().map(|panel| map(value, &colours, panel, tiles)).collect();
     json!({"$schema": SCHEMA, "columns": 2, "concat": maps})
 }
 
-/// How values are coloured, where the text is white, and its format.
+/// How values are coloured, and how they are written.
 struct Colours {
     scale: Value,
     dark: String,
     format: &'static str,
+    /// Which values are written as zero.
+    zero: Option<&'static str>,
 }
 
 fn map(value: &str, colours: &Colours, panel: &str, tiles: &[Tile]) -> Value {
@@ -55,6 +58,10 @@ fn map(value: &str, colours: &Colours, panel: &str, tiles: &[Tile]) -> Value {
     let axis = |field: &str, names: Vec<&str>, more: Value| json!({"field": field, "type": "nominal", "title": null, "sort": names, "axis": more});
     let columns = distinct(tiles.iter().map(|tile| tile.column.as_str()));
     let rows = distinct(tiles.iter().map(|tile| tile.row.as_str()));
+    let mut text = json!({"field": "value", "type": "quantitative", "format": colours.format});
+    if let Some(test) = colours.zero {
+        text["condition"] = json!({"test": test, "value": "0"});
+    }
     json!({
         "title": panel,
         "width": {"step": 46},
@@ -74,7 +81,7 @@ fn map(value: &str, colours: &Colours, panel: &str, tiles: &[Tile]) -> Value {
                 ],
             }},
             {"mark": {"type": "text", "fontSize": 10}, "encoding": {
-                "text": {"field": "value", "type": "quantitative", "format": colours.format},
+                "text": text,
                 "color": {"condition": {"test": colours.dark, "value": "#FFFFFF"}, "value": "#1c1f23"},
             }},
         ],
@@ -101,6 +108,8 @@ mod tests {
         for panel in 0..2 {
             let scale = &made["vconcat"][panel]["layer"][0]["encoding"]["color"]["scale"];
             assert_eq!(scale["domain"], json!([-0.1, 0.1]));
+            let zero = &made["vconcat"][panel]["layer"][1]["encoding"]["text"]["condition"];
+            assert_eq!(zero["value"], "0", "-0.0001 has no sign");
             let ink = &made["vconcat"][panel]["layer"][1]["encoding"]["color"];
             assert_eq!(ink["condition"]["test"], "abs(datum.value) > 0.06");
         }

@@ -1,10 +1,14 @@
 //! Curves over two logarithmic axes, which have no place for zero and what is below it.
 
+use super::axes::{self, Along};
 use super::{Mark, Plot, curves, datum};
 use serde_json::{Value, json};
 
 /// Where an error bar begins: at the interval's lower end, or at the edge where that lies below.
 const FROM: &str = "bar_from";
+
+/// Marks a value that is drawn as a faint point.
+const SINGLE: &str = "single";
 
 /// From here on numbers along the horizontal axis are written with k, M and G.
 const LARGE: f64 = 1e6;
@@ -16,26 +20,32 @@ const LARGE: f64 = 1e6;
 /// drawn; the data in the specification keep both ends of the interval.
 pub fn log_lines(plot: &Plot, scatter: &[Mark]) -> Value {
     let (bottom, top) = range(&plot.marks, scatter);
-    let x_scale = json!({"type": "log", "padding": 12, "nice": false});
-    let y_scale = json!({"type": "log", "domain": [bottom, top], "nice": false});
-    let mut layers = curves(plot, &x_scale, &y_scale, FROM);
-    let x = json!({"field": "x", "type": "quantitative", "title": plot.x.text, "scale": x_scale});
-    let largest = plot.marks.iter().filter_map(|mark| mark.x.number()).fold(0.0, f64::max);
-    if largest >= LARGE {
-        layers[0]["encoding"]["x"]["axis"] = json!({"format": "~s"});
-    }
-    let y = json!({"field": "mean", "type": "quantitative", "title": plot.y.text, "scale": y_scale});
-    let faint = json!({
-        "data": {"values": data(scatter, bottom)},
-        "mark": {"type": "point", "filled": true, "size": 12, "opacity": 0.35},
-        "encoding": {"x": x, "y": y, "color": plot.colour(&plot.series_names(), &[])},
-    });
-    // Beside panels a layer cannot have data of its own.
-    if let Some(layers) = layers.as_array_mut().filter(|_| plot.panel_names().is_empty()) {
+    let numbers: Vec<f64> = plot.marks.iter().filter_map(|mark| mark.x.number()).collect();
+    let [width, height] = plot.size();
+    let mut x = plot.x_of(&json!({"type": "log", "padding": 12, "nice": false}));
+    x["axis"] = axes::logarithmic(axes::ends(&numbers), width, Along::Horizontal, LARGE);
+    let mut y = plot.y_of("mean");
+    y["scale"] = json!({"type": "log", "domain": [bottom, top], "nice": false});
+    y["axis"] = axes::logarithmic((bottom, top), height, Along::Vertical, f64::INFINITY);
+    let mut layers = curves(plot, &x, &y, FROM);
+    if let Some(layers) = layers.as_array_mut().filter(|_| !scatter.is_empty()) {
+        // Beside panels a layer cannot have data of its own.
+        for layer in layers.iter_mut() {
+            layer["transform"] = json!([{"filter": format!("!datum.{SINGLE}")}]);
+        }
+        let faint = json!({
+            "transform": [{"filter": format!("datum.{SINGLE}")}],
+            "mark": {"type": "point", "filled": true, "size": 12, "opacity": 0.35},
+            "encoding": {"x": x, "y": y, "color": layers[0]["encoding"]["color"]},
+        });
         layers.insert(0, faint);
     }
     let mut made = plot.specification(layers);
-    made["data"]["values"] = json!(data(&plot.marks, bottom));
+    let single = data(scatter, bottom).into_iter().map(|mut value| {
+        value[SINGLE] = json!(true);
+        value
+    });
+    made["data"]["values"] = data(&plot.marks, bottom).into_iter().chain(single).collect();
     made
 }
 
@@ -102,10 +112,15 @@ mod tests {
         let made = log_lines(&plot(marks), &[mark(1.0, 4.0, None), mark(1.0, 0.0, None)]);
         assert_eq!(made["layer"][3]["encoding"]["y"]["scale"]["domain"], json!([2.0, 1000.0]));
         let values = made["data"]["values"].as_array().unwrap();
-        let bars: Vec<&Value> = values.iter().map(|value| &value[FROM]).collect();
+        let means = values.iter().filter(|value| value.get(SINGLE).is_none());
+        let bars: Vec<&Value> = means.map(|value| &value[FROM]).collect();
         assert_eq!(bars, [&json!(2.0), &json!(600.0)], "a mean of zero has no place");
         assert_eq!(values[0]["low"], -50.0, "the interval is kept as it was computed");
-        assert_eq!(made["layer"][0]["data"]["values"].as_array().map(Vec::len), Some(1));
+        assert_eq!(
+            values.iter().filter(|value| value[SINGLE] == true).count(),
+            1,
+            "nor has a zero behind them"
+        );
     }
 
     #[test]

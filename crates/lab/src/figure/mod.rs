@@ -3,6 +3,7 @@
 //! Every function is pure, and a specification carries its data: a figure can be taken out of a report and drawn
 //! again anywhere. Error bars are 95% intervals; where there is no interval there is no bar.
 
+mod axes;
 mod heat_map;
 mod log_lines;
 mod restyle;
@@ -10,6 +11,7 @@ mod restyle;
 use crate::statistics::Estimate;
 use serde_json::{Map, Value, json};
 
+pub use axes::compress_above;
 pub use heat_map::{Tile, heat_map, share_map};
 pub use log_lines::log_lines;
 pub use restyle::restyle;
@@ -20,9 +22,17 @@ pub const SCHEMA: &str = "https://vega.github.io/schema/vega-lite/v6.json";
 /// Okabe and Ito's colours, distinguished by people with any kind of colour vision; without black and yellow,
 /// which vanish on dark and light paper.
 pub(crate) const PALETTE: [&str; 6] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
-/// Colour of the baseline: the absence of a mechanism has no hue.
-const BASELINE_COLOUR: &str = "#5F5F5F";
+/// Colour of the baseline: the absence of a mechanism has no hue. As far from dark as from light paper.
+const BASELINE_COLOUR: &str = "#7A7A7A";
 const SHAPES: [&str; 6] = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"];
+/// Dashes of the series whose colours have come before; the first ones are solid.
+const DASHES: [&[u8]; 4] = [&[1, 0], &[2, 2], &[8, 3, 2, 3], &[10, 5]];
+/// Width and height between the axes of a figure, in pixels.
+const ALONE: [u32; 2] = [520, 280];
+/// Panels beside each other on a page.
+const COLUMNS_MAX: usize = 3;
+/// The same of one of several panels, and of one of several over time.
+const OF_PANELS: [[u32; 2]; 2] = [[280, 200], [280, 160]];
 /// Legend of the lines across bars.
 const BESIDE: &str = "without congestion control";
 
@@ -69,8 +79,11 @@ impl Title {
         Self { text: text.to_string() }
     }
 
-    /// Of a quantity.
+    /// Of a quantity; "packets sent" say their unit themselves.
     pub fn with_unit(text: &str, unit: &str) -> Self {
+        if unit.is_empty() || text.split(' ').any(|word| word == unit) {
+            return Self::plain(text);
+        }
         Self { text: format!("{text} ({unit})") }
     }
 }
@@ -98,21 +111,31 @@ pub struct Plot {
 
 /// Curves with error bars over a numeric axis.
 pub fn lines(plot: &Plot) -> Value {
-    // Marks at the edges are whole.
-    plot.specification(curves(plot, &json!({"zero": false, "padding": 12}), &json!({"zero": true}), "low"))
+    let numbers: Vec<f64> = plot.marks.iter().filter_map(|mark| mark.x.number()).collect();
+    // Marks at the edges are whole, and the axis ends there: a jitter, say, is not negative.
+    let x_scale =
+        json!({"zero": false, "padding": 12, "nice": axes::ends(&numbers).0 == axes::ends(&numbers).1});
+    let mut x = plot.x_of(&x_scale);
+    x["axis"] = axes::numeric(&numbers);
+    let y = plot.y_of("mean");
+    plot.specification(curves(plot, &x, &y, "low"))
 }
 
 /// A line, error bars that begin at the field `from`, and points.
-fn curves(plot: &Plot, x_scale: &Value, y_scale: &Value, from: &str) -> Value {
-    let x = json!({"field": "x", "type": "quantitative", "title": plot.x.text, "scale": x_scale});
-    let colour = plot.colour(&plot.series_names(), &[]);
-    let shape = plot.legend(&plot.series_names(), json!(plot.shapes()));
-    let dash = plot.dash();
-    let [mut y, mut bar] = [plot.y_of("mean"), error_bar(plot, json!({"x": x, "color": colour}))];
-    y["scale"] = y_scale.clone();
-    bar["y"] = with_field(&y, from);
+fn curves(plot: &Plot, x: &Value, y: &Value, from: &str) -> Value {
+    let names = plot.series_names();
+    let mut colour = plot.colour(&names, &[]);
+    let mut shape = plot.legend(&names, json!(plot.shapes()));
+    if names.len() > 1 && !plot.has_series() {
+        // Nothing else than the legend says which curve is which.
+        for channel in [&mut colour, &mut shape] {
+            (channel["title"], channel["legend"]) = (Value::Null, plot.legend_place());
+        }
+    }
+    let mut bar = error_bar(plot, json!({"x": x, "color": colour}));
+    bar["y"] = with_field(y, from);
     json!([
-        {"mark": {"type": "line"}, "encoding": {"x": x, "y": y, "color": colour, "strokeDash": dash}},
+        {"mark": {"type": "line"}, "encoding": {"x": x, "y": y, "color": colour, "strokeDash": plot.dash()}},
         {"mark": {"type": "rule", "strokeWidth": 1.5}, "encoding": bar},
         {"mark": {"type": "point", "filled": true, "size": 60, "opacity": 1},
          "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "tooltip": tooltip(plot)}},
@@ -128,21 +151,39 @@ fn with_field(axis: &Value, field: &str) -> Value {
 
 /// Single values over time: (seconds, series, value).
 pub fn over_time<'a>(title: &str, unit: &str, points: impl Iterator<Item = (f64, &'a str, f64)>) -> Value {
-    let values: Vec<Value> =
-        points.map(|(time_s, series, value)| json!({"x": time_s, "series": series, "y": value})).collect();
-    json!({
+    let points: Vec<(f64, &str, f64)> = points.collect();
+    let values: Vec<Value> = points
+        .iter()
+        .map(|(time_s, series, value)| json!({"x": time_s, "series": series, "y": value}))
+        .collect();
+    let mut made = json!({
         "$schema": SCHEMA,
         "title": title,
-        "width": 520,
-        "height": 280,
+        "width": ALONE[0],
+        "height": ALONE[1],
         "data": {"values": values},
         "mark": {"type": "line", "strokeWidth": 1.2},
         "encoding": {
-            "x": {"field": "x", "type": "quantitative", "title": "time (s)"},
-            "y": {"field": "y", "type": "quantitative", "title": format!("{title} ({unit})")},
+            "x": {"field": "x", "type": "quantitative", "title": "time (s)", "axis": axes::numeric(&[])},
+            "y": {"field": "y", "type": "quantitative", "title": Title::with_unit(title, unit).text},
             "color": {"field": "series", "type": "nominal", "title": null, "scale": {"range": PALETTE}},
         },
-    })
+    });
+    let mut names = distinct(points.iter().map(|point| point.1));
+    if names.len() > PALETTE.len() {
+        names.sort_unstable();
+        let dashes: Vec<&[u8]> = (0..names.len()).map(dash_of).collect();
+        made["encoding"]["strokeDash"] = json!({"field": "series", "type": "nominal", "title": null,
+                                                "scale": {"domain": names, "range": dashes}});
+        made["encoding"]["color"]["scale"]["domain"] = json!(names);
+    }
+    axes::fit_titles(&mut made);
+    made
+}
+
+/// The dashes of the n-th series.
+fn dash_of(number: usize) -> &'static [u8] {
+    DASHES[number / PALETTE.len() % DASHES.len()]
 }
 
 /// Single values over time in small multiples: (panel, seconds, series, value).
@@ -158,18 +199,33 @@ pub fn over_time_in_panels<'a>(
     for (value, point) in values.zip(points) {
         value["panel"] = json!(point.0);
     }
-    made["facet"] = json!({"field": "panel", "type": "nominal", "title": null, "sort": panels});
-    made["columns"] = json!(columns);
-    made["encoding"]["color"]["legend"] = legend(Some(columns));
-    let mut each = json!({"width": 280, "height": 160});
+    for channel in ["color", "strokeDash"] {
+        if let Some(encoding) = made["encoding"].get_mut(channel) {
+            encoding["legend"] = legend(Some(columns));
+        }
+    }
+    let [width, height] = OF_PANELS[1];
+    let mut each = json!({"width": width, "height": height});
     for part in ["mark", "encoding"] {
         each[part] = made[part].take();
     }
-    made["spec"] = each;
     if let Some(parts) = made.as_object_mut() {
         parts.retain(|name, _| !["mark", "encoding", "width", "height"].contains(&name.as_str()));
     }
+    in_panels(&mut made, &panels, columns, each);
     made
+}
+
+/// Small multiples of a view, in rows of `columns`.
+fn in_panels(made: &mut Value, panels: &[&str], columns: usize, mut each: Value) {
+    axes::fit_titles(&mut each);
+    made["facet"] = json!({"field": "panel", "type": "nominal", "title": null, "sort": panels});
+    made["columns"] = json!(columns);
+    made["spec"] = each;
+    if panels.len() > columns && !panels.len().is_multiple_of(columns) {
+        // An axis for each column would stand below the place that stays empty, too.
+        made["resolve"]["axis"] = json!({"x": "independent"});
+    }
 }
 
 /// The legend of single values is as opaque as those of means; beside panels there is no room for it.
@@ -206,10 +262,13 @@ pub fn bars(plot: &Plot) -> Value {
             "encoding": at(json!({"y": plot.y_of("baseline"), "color": {"datum": BESIDE}})),
         }));
     }
-    layers.push(json!({
-        "mark": {"type": "rule", "strokeWidth": 1.5, "color": "#303030"},
-        "encoding": error_bar(plot, at(json!({}))),
-    }));
+    // Dark with a light edge: seen on every bar, and on light and dark paper.
+    for (width, colour) in [(3.5, "#FFFFFF"), (1.5, "#303030")] {
+        layers.push(json!({
+            "mark": {"type": "rule", "strokeWidth": width, "color": colour},
+            "encoding": error_bar(plot, at(json!({}))),
+        }));
+    }
     plot.specification(Value::from(layers))
 }
 
@@ -271,17 +330,40 @@ impl Plot {
     fn legend(&self, domain: &[&str], range: Value) -> Value {
         let mut made = json!({"field": "series", "type": "nominal", "title": self.series.text,
                               "scale": {"domain": domain, "range": range},
-                              "legend": legend((!self.panel_names().is_empty()).then_some(self.columns))});
+                              "legend": self.legend_place()});
         if !self.has_series() && domain.len() == self.series_names().len() {
             made["legend"] = Value::Null;
         }
         made
     }
 
-    /// The baseline is dashed, by a condition: a scale would dash the marks of the legend, too.
+    fn legend_place(&self) -> Value {
+        legend((!self.panel_names().is_empty()).then_some(self.columns_used()))
+    }
+
+    /// The baseline is dashed, and so are series whose colours have come before; by conditions: a scale would dash the
+    /// marks of the legend, too.
     fn dash(&self) -> Value {
         let name = self.baseline_series.as_deref().unwrap_or_default();
-        json!({"condition": {"test": {"field": "series", "equal": name}, "value": [5, 4]}})
+        let mut all = vec![json!({"test": {"field": "series", "equal": name}, "value": [5, 4]})];
+        let names: Vec<&str> =
+            self.series_names().into_iter().filter(|name| !self.is_baseline(name)).collect();
+        for (number, group) in names.chunks(PALETTE.len()).enumerate().skip(1) {
+            let dash = dash_of(number * PALETTE.len());
+            all.push(json!({"test": {"field": "series", "oneOf": group}, "value": dash}));
+        }
+        json!({"condition": all})
+    }
+
+    /// Columns of panels: as many as panels, where that saves a row that is not full and fits on a page.
+    fn columns_used(&self) -> usize {
+        let panels = self.panel_names().len();
+        let one_row = self.shared_y && panels == self.columns + 1 && panels <= COLUMNS_MAX;
+        if one_row { panels } else { self.columns }
+    }
+
+    fn x_of(&self, scale: &Value) -> Value {
+        json!({"field": "x", "type": "quantitative", "title": self.x.text, "scale": scale})
     }
 
     fn y_of(&self, field: &str) -> Value {
@@ -296,17 +378,23 @@ impl Plot {
             "data": {"values": self.marks.iter().map(datum).collect::<Vec<_>>()},
         });
         if panels.is_empty() {
-            made["width"] = json!(520);
-            made["height"] = json!(280);
+            [made["width"], made["height"]] = ALONE.map(|pixels| json!(pixels));
             made["layer"] = layers;
+            axes::fit_titles(&mut made);
             return made;
         }
-        made["facet"] = json!({"field": "panel", "type": "nominal", "title": null, "sort": panels});
-        made["columns"] = json!(self.columns);
-        made["spec"] = json!({"width": 280, "height": 200, "layer": layers});
         let y = if self.shared_y { "shared" } else { "independent" };
         made["resolve"] = json!({"scale": {"y": y}});
+        let [width, height] = OF_PANELS[0];
+        let each = json!({"width": width, "height": height, "layer": layers});
+        in_panels(&mut made, &panels, self.columns_used(), each);
         made
+    }
+
+    /// Width and height between the axes, in pixels.
+    fn size(&self) -> [f64; 2] {
+        let size = if self.panel_names().is_empty() { ALONE } else { OF_PANELS[0] };
+        size.map(f64::from)
     }
 }
 
@@ -399,11 +487,11 @@ mod tests {
         let made =
             lines(&plot(vec![mark(Place::At(100.0), "none", None), mark(Place::At(100.0), "credit", None)]));
         assert_eq!(made["layer"][0]["encoding"]["x"]["title"], "period (s)");
-        let dash = &made["layer"][0]["encoding"]["strokeDash"]["condition"];
+        let dash = &made["layer"][0]["encoding"]["strokeDash"]["condition"][0];
         assert_eq!((&dash["test"]["equal"], &dash["value"]), (&json!("none"), &json!([5, 4])));
         let shapes = &made["layer"][2]["encoding"]["shape"]["scale"]["range"];
         assert_eq!(shapes, &json!(["circle", "square"]), "the baseline has a mark of its own");
-        assert_eq!(made["layer"][0]["encoding"]["color"]["scale"]["range"], json!(["#5F5F5F", "#0072B2"]));
+        assert_eq!(made["layer"][0]["encoding"]["color"]["scale"]["range"], json!(["#7A7A7A", "#0072B2"]));
         assert_eq!(made["data"]["values"][0]["low"], 0.4);
     }
 
@@ -432,7 +520,54 @@ mod tests {
         let made = bars(&plot(vec![named("RWP"), named("RW")]));
         assert_eq!(made["facet"]["sort"], json!(["RWP", "RW"]));
         assert_eq!(made["columns"], 2);
-        assert_eq!(made["spec"]["layer"].as_array().unwrap().len(), 3);
+        assert_eq!(made["spec"]["layer"].as_array().unwrap().len(), 4);
+    }
+
+    #[test]
+    fn no_axis_stands_below_a_place_without_a_panel() {
+        let made = |count: usize, shared_y| {
+            let marks =
+                ["a", "b", "c", "d", "e"][..count].iter().map(|name| mark(Place::At(1.0), "one", Some(name)));
+            let made = lines(&Plot { shared_y, ..plot(marks.collect()) });
+            (made["columns"].as_u64().unwrap(), made["resolve"]["axis"]["x"] == "independent")
+        };
+        assert_eq!([1, 2, 4].map(|count| made(count, true)), [(2, false); 3]);
+        assert_eq!(made(3, true), (3, false), "all fit into one row");
+        assert_eq!((made(3, false), made(5, true)), ((2, true), (2, true)), "each has an axis of its own");
+    }
+
+    #[test]
+    fn curves_of_one_colour_differ_in_their_dashes() {
+        let names: Vec<String> = (0..13).map(|number| format!("series {number:02}")).collect();
+        let marks = names.iter().map(|name| mark(Place::At(1.0), name, None)).collect();
+        let dashes = &lines(&plot(marks))["layer"][0]["encoding"]["strokeDash"]["condition"];
+        assert_eq!(dashes[1]["test"]["oneOf"], json!(names[6..12]));
+        assert_eq!(
+            (&dashes[2]["test"]["oneOf"], &dashes[2]["value"]),
+            (&json!(["series 12"]), &json!([8, 3, 2, 3]))
+        );
+        let made = over_time("window", "packets", names.iter().map(|name| (1.0, name.as_str(), 2.0)));
+        let range = made["encoding"]["strokeDash"]["scale"]["range"].as_array().unwrap();
+        assert_eq!((range.len(), &range[5], &range[6]), (13, &json!([1, 0]), &json!([2, 2])));
+    }
+
+    #[test]
+    fn curves_without_a_title_of_their_legend_have_one() {
+        let made = |names: &[&str]| {
+            let marks = names.iter().map(|name| mark(Place::At(1.0), name, None)).collect();
+            lines(&Plot { series: Title::plain(""), ..plot(marks) })["layer"][0]["encoding"]["color"].clone()
+        };
+        assert_eq!(made(&["one"])["legend"], Value::Null);
+        assert_eq!(
+            (made(&["one", "two"])["legend"].is_null(), &made(&["one", "two"])["title"]),
+            (false, &Value::Null)
+        );
+    }
+
+    #[test]
+    fn a_unit_is_not_named_twice() {
+        assert_eq!(Title::with_unit("packets sent", "packets"), Title::plain("packets sent"));
+        assert_eq!(Title::with_unit("window", "packets"), Title::plain("window (packets)"));
     }
 
     #[test]
@@ -451,7 +586,7 @@ mod tests {
         lone.baseline = None;
         lone.value.half_width = None;
         let made = bars(&plot(vec![lone]));
-        assert_eq!(made["layer"].as_array().unwrap().len(), 2);
+        assert_eq!(made["layer"].as_array().unwrap().len(), 3);
         assert_eq!(made["data"]["values"][0]["low"], Value::Null);
     }
 }

@@ -1,5 +1,6 @@
 //! Sizes and titles of axes of a specification that is made.
 
+use super::axes::{fit_titles, set_title, title_of};
 use serde_json::{Value, json};
 
 /// Sets the titles of the horizontal and the vertical axis and the size of the drawing, or of each panel, in pixels; what is
@@ -14,18 +15,11 @@ pub fn restyle(specification: &mut Value, titles: [Option<&str>; 2], size: [Opti
     }
     for (channel, title) in ["x", "y"].into_iter().zip(titles) {
         let Some(title) = title else { continue };
-        set_title(view, channel, title);
-        for layer in view.get_mut("layer").and_then(Value::as_array_mut).into_iter().flatten() {
-            set_title(layer, channel, title);
-        }
+        let before = title_of(view, channel).unwrap_or_default();
+        let unit = unit_of(&before).filter(|_| !title.contains('('));
+        set_title(view, channel, &unit.map_or(title.to_owned(), |unit| format!("{title} {unit}")));
     }
-}
-
-fn set_title(view: &mut Value, channel: &str, title: &str) {
-    if let Some(axis) = view.pointer_mut(&format!("/encoding/{channel}")) {
-        let unit = axis["title"].as_str().and_then(unit_of).filter(|_| !title.contains('('));
-        axis["title"] = json!(unit.map_or(title.to_owned(), |unit| format!("{title} {unit}")));
-    }
+    fit_titles(view);
 }
 
 /// The unit at the end of a title, with its brackets.
@@ -42,11 +36,11 @@ mod tests {
     fn titles_reach_all_layers_and_sizes_reach_panels() {
         let encoding = json!({"x": {"field": "x", "title": "range (m)"}, "y": {"field": "y"}});
         let layers = json!([{"encoding": encoding}, {"encoding": encoding}]);
-        let mut made = json!({"facet": {}, "spec": {"width": 1, "height": 2, "layer": layers}});
+        let mut made = json!({"facet": {}, "spec": {"width": 100, "height": 2, "layer": layers}});
         restyle(&mut made, [Some("distance"), None], [None, Some(90)]);
         assert_eq!(made["spec"]["layer"][1]["encoding"]["x"]["title"], "distance (m)");
         assert_eq!(made["spec"]["layer"][1]["encoding"]["y"].get("title"), None);
-        assert_eq!((&made["spec"]["width"], &made["spec"]["height"]), (&json!(1), &json!(90)));
+        assert_eq!((&made["spec"]["width"], &made["spec"]["height"]), (&json!(100), &json!(90)));
         assert_eq!(made.get("height"), None);
     }
 }

@@ -121,8 +121,13 @@ impl Report {
     }
 
     fn specifications(&self) -> String {
-        let all: serde_json::Map<String, serde_json::Value> =
-            self.figures.iter().map(|figure| (figure.id.clone(), figure.specification.clone())).collect();
+        let drawn = |figure: &Figure| {
+            let mut specification = figure.specification.clone();
+            // The heading stands above it.
+            specification.as_object_mut().and_then(|parts| parts.remove("title"));
+            (figure.id.clone(), specification)
+        };
+        let all: serde_json::Map<String, serde_json::Value> = self.figures.iter().map(drawn).collect();
         inline_json(&serde_json::Value::Object(all))
     }
 }

@@ -173,7 +173,7 @@ pub fn figure(results: &Results, axes: &Axes, drawn: &Drawn) -> Option<Figure> {
     Some(Figure {
         id: metric.to_owned(),
         title: title.to_owned(),
-        caption: format!("`{metric}` of every point."),
+        caption: format!("{metric} of every point."),
         specification,
     })
 }

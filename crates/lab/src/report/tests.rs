@@ -23,7 +23,7 @@ fn report() -> Report {
             id: "figure_3".into(),
             title: "Figure 3".into(),
             caption: "Delivery ratio.".into(),
-            specification: json!({"title": "</script><script>alert(1)</script>"}),
+            specification: json!({"title": "once", "description": "</script><script>alert(1)</script>"}),
         }],
         tables: vec![Table {
             title: "Latency".into(),
@@ -63,6 +63,12 @@ fn a_report_asks_nothing_of_the_network() {
     for asking in ["<script src", "<link", "<img", "@import", "url(http"] {
         assert!(!html.contains(asking), "{asking}");
     }
+}
+
+#[test]
+fn a_heading_is_not_repeated_in_its_figure() {
+    let html = report().html();
+    assert!(!html.contains("\"once\"") && html.contains("alert(1)"));
 }
 
 #[test]

@@ -9,6 +9,8 @@ use lightlag_lab::figure;
 use lightlag_lab::report::Figure;
 use lightlag_lab::results::Results;
 
+/// Multiple of the rate of the link beyond which a linear axis would show bursts alone.
+const BURST: f64 = 8.0;
 /// Letters of the paper's figures: TCP alone, then swapping.
 const FIGURES: [[&str; 2]; 2] = [["7a", "7b"], ["7c", "7d"]];
 
@@ -32,13 +34,19 @@ fn over_time(runs: &[&Series], which: usize, letter: &str, variants: &[&str], wh
     for seen in runs.iter().filter(|seen| seen.figure == scenario && variants.contains(&seen.variant)) {
         points.extend(seen.throughput.iter().map(|&(at, packets)| (at, seen.variant, packets)));
     }
+    let highest = points.iter().map(|point| point.2).fold(0.0, f64::max);
+    let mut drawn = figure::over_time("packets delivered", "1/s", points.into_iter());
+    let is_compressed = highest > BURST * curve.rate;
+    if is_compressed {
+        figure::compress_above(&mut drawn, curve.rate, highest);
+    }
     let caption = format!(
         "Scenario {}: packets delivered in a second, means of {EVERY_S} s. In-order delivery comes in bursts: a lost \
-         packet holds back those after it.",
-        which + 1
+         packet holds back those after it.{}",
+        which + 1,
+        if is_compressed { " The axis is logarithmic above the rate of the link." } else { "" }
     );
     let (id, title) = (format!("figure_{letter}"), format!("Figure {letter}: {what}"));
-    let drawn = figure::over_time("packets delivered", "1/s", points.into_iter());
     figure((&id, &title, &caption), drawn)
 }
 
@@ -46,10 +54,10 @@ fn shares(results: &Results) -> Figure {
     let mut marks = Vec::new();
     for (number, oracle, policy, limit) in on_curves(results) {
         let at = |series, share| mark(number as f64, series, None, alone(100.0 * share));
-        marks.push(at("policy, of the oracle", policy / oracle));
-        marks.push(at("policy, of the limit", policy / limit));
+        marks.push(at("the oracle", policy / oracle));
+        marks.push(at("the limit", policy / limit));
     }
-    let mut plot = plot("", ("curve", ""), ("share", "%"), marks);
+    let mut plot = plot("policy, in percent of", ("curve", ""), ("share", "%"), marks);
     plot.columns = 1;
     let caption = "Twenty minutes each; even numbers lose up to 5 %. After a sudden rise of the delay nothing arrives \
                    for two delays, and only probes are sent: that is the gap to the limit.";

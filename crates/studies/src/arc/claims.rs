@@ -189,12 +189,15 @@ fn equal(results: &Results) -> Finding {
 }
 
 fn lives_beside(results: &Results) -> Finding {
-    let (mut all, mut shown) = (Vec::new(), Vec::new());
-    for (_, rtt, loss, [ours, cubic, alone]) in contests(results) {
+    let (mut all, mut shown, mut last) = (Vec::new(), Vec::new(), "");
+    for (variant, rtt, loss, [ours, cubic, alone]) in contests(results) {
         all.push(ours >= STARVES * HALF && cubic >= STARVES * alone.min(HALF));
         let tenths = |kbit: f64| number((kbit * 10.0).round() / 10.0);
         let (ours, cubic, alone) = (number(ours.round()), tenths(cubic), tenths(alone));
-        shown.push(format!("{rtt} s, p = {loss}: {ours} and {cubic} ({alone} alone)"));
+        // A variant is named where its runs begin.
+        let of = if variant == last { String::new() } else { format!("{variant}: ") };
+        last = variant;
+        shown.push(format!("{of}{rtt} s, p = {loss}: {ours} and {cubic} ({alone} alone)"));
     }
     found(&all, format!("kbit/s of contact_rate and CUBIC: {}", shown.join("; ")))
 }

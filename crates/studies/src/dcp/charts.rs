@@ -5,13 +5,13 @@ use super::plan::{
     SOME_JITTER_MS, START, START_SOON, TARGET, limit, with_interests,
 };
 use super::variants::{AIMD, ALL, DCP};
-use super::{GOODPUT, JAIN, Number, QUEUEING, shares};
+use super::{GOODPUT, JAIN, Number, QUEUEING, estimate_share, shares};
 use crate::shared::charts::{Curve, figure, mark, named, over_time, plot};
 use crate::shared::runs::Runs;
 use lightlag_lab::figure::{self, Mark};
 use lightlag_lab::report::Figure;
 use lightlag_lab::results::Results;
-use lightlag_lab::statistics::{Estimate, estimate};
+use lightlag_lab::statistics::Estimate;
 
 /// Of curves with many points every fourth is drawn.
 const DRAWN: usize = 4;
@@ -203,7 +203,8 @@ fn targets(results: &Results) -> [Figure; 2] {
             }
         }
         let plot = plot("of each link", ("TARGET", "ms"), y, marks);
-        figure((id, title, INTERVALS), figure::log_lines(&plot, &[]))
+        let caption = format!("{INTERVALS} A mean of zero has no place on the logarithmic axis.");
+        figure((id, title, &caption), figure::log_lines(&plot, &[]))
     };
     [
         of(("target_goodput", "Goodput of DCP over its target"), GOODPUT[0], MBIT_PER_S),
@@ -213,9 +214,9 @@ fn targets(results: &Results) -> [Figure; 2] {
 
 fn share_of_late(results: &Results) -> Figure {
     let marks = over(results, ("start", START), &SHARED, |variant, places| {
-        estimate(&shares(results, "start", variant, places, 1))
+        estimate_share(&shares(results, "start", variant, places, 1))
     });
-    let plot = plot("controller", ("start of the second flow", "s"), ("share of the latecomer", "%"), marks);
+    let plot = plot("controller", ("start of the second flow", "s"), ("share of the latecomer", ""), marks);
     let caption = format!("Of what both get in the last 20 s of 60 s. {INTERVALS}");
     figure(("late_share", "The latecomer's advantage, by its start", &caption), figure::lines(&plot))
 }
@@ -241,11 +242,11 @@ fn beside(results: &Results) -> Figure {
     let mut marks = Vec::new();
     for variant in BESIDE {
         for (figure, order, of) in [("beside", "first", 0), ("beside_late", "late", 1)] {
-            let share = estimate(&shares(results, figure, variant, &[], of));
+            let share = estimate_share(&shares(results, figure, variant, &[], of));
             marks.extend(share.map(|value| named(variant, &format!("starts {order}"), None, value)));
         }
     }
-    let plot = plot(&format!("beside {AIMD}"), ("controller", ""), ("share", "%"), marks);
+    let plot = plot(&format!("beside {AIMD}"), ("controller", ""), ("share", ""), marks);
     let caption = format!("Of what both get from 20 s to 120 s; they start 10 s apart. {INTERVALS}");
     figure(("beside_aimd", "Share beside one flow of AIMD", &caption), figure::bars(&plot))
 }
@@ -256,11 +257,11 @@ fn interests(results: &Results) -> Figure {
         for variant in with_interests() {
             let each = GOODPUT[0].each(results, figure, variant, &[(JITTER, SOME_JITTER_MS)]);
             let shares: Vec<f64> = each.iter().map(|value| 100.0 * value / limit(figure)).collect();
-            marks.extend(estimate(&shares).map(|value| named(variant, panel, None, value)));
+            marks.extend(estimate_share(&shares).map(|value| named(variant, panel, None, value)));
         }
     }
-    let plot = plot("Interests queue, as", ("controller", ""), ("share of the limit", "%"), marks);
-    let caption = format!("Goodput from 20 s to 120 s in percent of the highest possible. {INTERVALS}");
+    let plot = plot("Interests queue, as", ("controller", ""), ("share of the limit", ""), marks);
+    let caption = format!("Goodput from 20 s to 120 s beside the highest possible. {INTERVALS}");
     figure(
         ("interests_goodput", "Goodput where Interests queue and Data do not", &caption),
         figure::bars(&plot),
