@@ -219,7 +219,7 @@ impl Sender {
             self.learn_blocks(report);
             return self.wait(now);
         }
-        // What the receiver forgot, or what came while it knew no session, was not lost on the path.
+        // Data that the receiver forgot, or ignored while it knew no session, were not lost on the path.
         let sent = if std::mem::take(&mut self.restarted) { 0 } else { newest - self.reported };
         let got = report.received.saturating_sub(self.received);
         self.see(newest);
@@ -635,7 +635,7 @@ mod tests {
             (0..ms).map(step).sum()
         };
         for incarnation in 1..200 {
-            // It is dropped for others: what comes is ignored, until it has opened a session again.
+            // It is dropped for others: the data are ignored, until it has opened a session again.
             sends(&mut sender, &mut now, if incarnation > 1 { 100 } else { 1 });
             report(&mut sender, now, incarnation, 1, 0);
             received = 0;
