@@ -1,23 +1,36 @@
 """Draws figures with Vega, and says what is wrong with what was drawn; a test of the studies runs it.
 
-Reads a JSON list of ``[name, specification]`` from standard input. A figure is right when it has marks, each
-of them lies inside the axes of its plot, they use a good part of the vertical axis, and the numbers along an
-axis ascend. Prints lines for each figure that is not right; exit code 1 if there is one.
+Reads a JSON list of ``[name, specification]`` from standard input. A figure is right when each plot has
+marks, all of them lie inside the axes of their plot, they use a good part of the vertical axis, the numbers
+along an axis ascend, every axis belongs to a plot, and one of numbers has a title. No two texts of axes
+touch, also in a wide font. Curves of several colours have a legend, whose entries differ and are drawn; no
+title repeats its unit, no number is a zero with a sign. Prints lines for each figure that is not right;
+exit code 1 if there is one.
 """
 
 import itertools
 import json
 import math
+import re
 import sys
 from collections.abc import Iterator
 from typing import Any
 
 import vl_convert
 
-# A mark may touch the edge of its plot: half of a line's width, in pixels.
-EDGE = 1.0
+# A mark may touch the edge of its plot: half of the width of the thickest line, in pixels.
+EDGE = 2.0
 # Of the height of the figure's plots, what their marks use at least.
 USED = 0.2
+# Width of a character in the widest common font, as a share of the font's size: of narrow and of other
+# characters, and the factor of bold ones.
+NARROW, WIDE, BOLD = 0.36, 0.63, 1.1
+# Height of a line of text, as a share of the font's size.
+LINE = 1.2
+# Between two texts, in pixels.
+GAP = 1.0
+# Between a plot and its axis, in pixels.
+OFFSET = 30.0
 
 Item = dict[str, Any]
 
@@ -57,7 +70,7 @@ def wrong_in_plot(plot: Item) -> Iterator[str]:
                     continue
                 what = f"{name}: {axis} of `{item.get('description', '')}`"
                 if at is None or not math.isfinite(at):
-                    yield f"{what} is {at}"
+                    yield f"{what} has no place"
                 elif not -EDGE <= at <= sizes[axis] + EDGE:
                     yield f"{what} is {at:.0f} of {sizes[axis]}"
 
@@ -115,6 +128,124 @@ def wrong_in_axis(orient: str, labels: list[Item]) -> Iterator[str]:
             yield f"{orient} axis: {before[0]} lies at {before[1]}, {after[0]} at {after[1]}"
 
 
+def places(
+    item: Item, at: tuple[float, float] = (0.0, 0.0)
+) -> Iterator[tuple[Item, str, tuple[float, float]]]:
+    """All items below one, with the role of their mark and where they lie in the figure."""
+    for mark in item.get("items", []):
+        for child in mark["items"]:
+            here = (at[0] + (child.get("x") or 0), at[1] + (child.get("y") or 0))
+            yield child, mark.get("role", ""), here
+            if mark["marktype"] == "group":
+                yield from places(child, here)
+
+
+def width(text: str, item: Item) -> float:
+    """Width of a line of text, in pixels."""
+    characters = sum(NARROW if character in " .,:;'()|ijlt" else WIDE for character in text)
+    bold = BOLD if item.get("fontWeight") == "bold" else 1.0
+    return float(characters * bold * item["fontSize"])
+
+
+def box(item: Item, at: tuple[float, float]) -> tuple[float, float, float, float] | None:
+    """Left, top, right and bottom of a text; ``None`` of one that leans."""
+    lines = item["text"] if isinstance(item["text"], list) else [item["text"]]
+    long = max(width(str(line), item) for line in lines)
+    high = len(lines) * LINE * item["fontSize"]
+    aligned = {"left": 0.0, "center": 0.5, "right": 1.0}[item.get("align", "left")]
+    based = {"top": 0.0, "middle": 0.5}.get(item.get("baseline", "alphabetic"), 1.0)
+    x, y = at
+    if item.get("angle", 0) == 0:
+        left, top = x - aligned * long, y - based * high
+        return left, top, left + long, top + high
+    if item["angle"] in {-90, 270}:
+        left, top = x - based * high, y - (1 - aligned) * long
+        return left, top, left + high, top + long
+    return None
+
+
+def wrong_in_texts(root: Item) -> Iterator[str]:
+    """Texts of axes that touch, in the order in which they are drawn."""
+    shown, axis = [], 0
+    for item, role, at in places(root):
+        axis += role == "axis"
+        if role in {"axis-label", "axis-title"} and item["text"] and item.get("opacity", 1) > 0:
+            where = box(item, at)
+            if where:
+                shown.append((item["text"], role, axis, where))
+    for one, other in itertools.combinations(shown, 2):
+        # An axis keeps its title away from its labels itself.
+        if one[2] == other[2] and one[1] != other[1]:
+            continue
+        (left, top, right, bottom), (left_2, top_2, right_2, bottom_2) = one[3], other[3]
+        if left < right_2 + GAP and left_2 < right + GAP and top < bottom_2 and top_2 < bottom:
+            yield f"`{one[0]}` touches `{other[0]}`"
+
+
+def wrong_in_places(root: Item) -> Iterator[str]:
+    """Axes below no plot, titles that repeat their unit, and zeros with a sign."""
+    plotted = [
+        (at, item)
+        for item, role, at in places(root)
+        if role in {"scope", "cell", "frame"} and "height" in item
+    ]
+    plotted.append(((root.get("x", 0), root.get("y", 0)), root))
+    for item, role, (x, y) in places(root):
+        if (
+            role == "axis"
+            and item["orient"] == "bottom"
+            and any(part["role"] == "axis-label" for part in item["items"])
+        ):
+            below = [
+                group
+                for (left, top), group in plotted
+                if abs(left - x) < 2 and 0 <= y - top - group["height"] < OFFSET
+            ]
+            if not below:
+                yield f"an axis at {x:.0f}, {y:.0f} belongs to no plot"
+        if role == "axis-title":
+            text = " ".join(item["text"]) if isinstance(item["text"], list) else item["text"]
+            unit = re.fullmatch(r"(.*) \((.*)\)", text)
+            if unit and unit[2] in unit[1].split():
+                yield f"the title `{text}` repeats its unit"
+        if role == "mark" and re.fullmatch(r"[+\u2212-]0(\.0*)?", str(item.get("text", ""))):
+            yield f"zero is written as {item['text']}"
+
+
+def wrong_in_titles(root: Item) -> Iterator[str]:
+    """Axes of numbers whose quantity is not named."""
+    for item, role, _ in places(root):
+        if role == "axis":
+            texts = {part["role"]: [text.get("text") for text in part["items"]] for part in item["items"]}
+            labels = [text for text in texts.get("axis-label", []) if text]
+            if labels and all(number(text) is not None for text in labels) and not texts.get("axis-title"):
+                yield f"an axis with `{labels[0]}` has no title"
+
+
+def look(item: Item) -> tuple[Any, ...]:
+    """What distinguishes a series from others: colour, shape and dashes."""
+    colour = item.get("fill") if item.get("fill") not in {None, "transparent"} else item.get("stroke")
+    return colour, item.get("shape"), tuple(item.get("strokeDash") or ())
+
+
+def wrong_in_legend(root: Item, drawn: list[Item]) -> Iterator[str]:
+    """Curves that nothing names, and names of nothing or of several things."""
+    entries = [look(item) for item, role, _ in places(root) if role == "legend-symbol"]
+    marks = [mark for plot in drawn for mark in plot["items"] if mark.get("role") == "mark"]
+    colours = {look(item)[0] for mark in marks for item in mark["items"]}
+    curves = {
+        look(item)[0] for mark in marks if mark["marktype"] in {"line", "symbol"} for item in mark["items"]
+    }
+    legends = any(role == "legend-symbol" or role == "legend-gradient" for _, role, _ in places(root))
+    if len(curves) > 1 and not legends:
+        yield f"{len(curves)} curves without a legend"
+    if len(set(entries)) < len(entries):
+        yield "two entries of the legend look alike"
+    for colour, *_ in entries:
+        if colour not in colours:
+            yield f"the legend names {colour}, which is not drawn"
+
+
 def wrong(specification: Item) -> Iterator[str]:
     """All that is wrong with a figure."""
     root = vl_convert.vegalite_to_scenegraph(json.dumps(specification))["scenegraph"]
@@ -132,6 +263,11 @@ def wrong(specification: Item) -> Iterator[str]:
         yield f"axes at {sorted({orient for orient, _ in found})} alone"
     for orient, labels in found:
         yield from wrong_in_axis(orient, labels)
+    for item in root["items"]:
+        yield from wrong_in_texts(item)
+        yield from wrong_in_places(item)
+        yield from wrong_in_titles(item)
+        yield from wrong_in_legend(item, drawn)
 
 
 def main() -> None:

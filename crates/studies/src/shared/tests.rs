@@ -171,6 +171,22 @@ fn every_claim_figure_and_table_of_every_study_has_its_runs() {
     }
 }
 
+#[test]
+fn no_text_of_a_report_has_marks_that_a_page_does_not_show() {
+    for (study, (name, said)) in STUDIES.iter().zip(&*SAID) {
+        let introduction = study.words.introduction(&said.facts);
+        let figures = said.figures.iter().flat_map(|figure| [&figure.title, &figure.caption]);
+        let tables = said.tables.iter().flat_map(|table| {
+            [&table.title, &table.caption].into_iter().chain(&table.head).chain(table.rows.iter().flatten())
+        });
+        let claims = said.claims.iter().map(|claim| &claim.we_measure);
+        for text in introduction.iter().chain(&said.warnings).chain(figures).chain(tables).chain(claims) {
+            let raw = ["`", "**", "](", "</", "&lt;"].into_iter().find(|mark| text.contains(mark));
+            assert_eq!(raw, None, "{name}: {text}");
+        }
+    }
+}
+
 /// Draws figures as a report does and returns what is wrong with them; `None` without the library that draws.
 fn drawn(figures: &Value) -> Option<String> {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -201,16 +217,57 @@ fn every_figure_of_every_study_is_drawn_with_its_marks_inside_its_axes() {
     };
     let figures: Vec<Value> = SAID.iter().flat_map(of).collect();
     assert!(figures.len() > 40, "{}", figures.len());
-    // A scale that zero destroys shows that faults are found.
-    let values = json!([{"x": 1, "y": 1}, {"x": 2, "y": 0}, {"x": 3, "y": 10}]);
-    let axis = |field| json!({"field": field, "type": "quantitative", "scale": {"type": "log"}});
-    let encoding = json!({"x": axis("x"), "y": axis("y")});
-    let faulty = json!({"data": {"values": values}, "mark": "point", "encoding": encoding});
-    let all: Vec<Value> = figures.into_iter().chain([json!(["faulty", faulty])]).collect();
+    let all: Vec<Value> =
+        figures.into_iter().chain(FAULTS.map(|(line, change)| json!([line, faulty(&change)]))).collect();
     let Some(said) = drawn(&json!(all)) else { return };
-    assert!(said.contains("faulty: "), "{said}");
-    let wrong: Vec<&str> = said.lines().filter(|line| !line.starts_with("faulty: ")).collect();
+    for (line, _) in FAULTS {
+        assert!(said.lines().any(|found| found.starts_with(line) && found.ends_with(line)), "{line}: {said}");
+    }
+    let is_meant = |found: &&str| FAULTS.iter().any(|(line, _)| found.starts_with(line));
+    let wrong: Vec<&str> = said.lines().filter(|found| !is_meant(found)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A change of a figure: where, and to what.
+type Change = (&'static str, &'static str);
+
+/// What is said of figures that are not right, each named after it, and what makes them so.
+const FAULTS: [(&str, Change); 8] = [
+    ("marks: y of `x: 2; packets (1/s): 0; of: b` has no place", ("/encoding/y/scale", r#"{"type": "log"}"#)),
+    ("`1,000` touches `1,010`", ("/encoding/x/axis", r#"{"values": [1000, 1010], "labelOverlap": false}"#)),
+    ("2 curves without a legend", ("/encoding/color/legend", "null")),
+    ("two entries of the legend look alike", ("/encoding/color/scale", r##"{"range": ["#000000"]}"##)),
+    (
+        "the legend names #123456, which is not drawn",
+        (
+            "/encoding/color/scale",
+            r##"{"domain": ["a", "b", "c"], "range": ["#ff0000", "#00ff00", "#123456"]}"##,
+        ),
+    ),
+    ("an axis with `0` has no title", ("/encoding/y/title", "null")),
+    (
+        "the title `packets sent (packets)` repeats its unit",
+        ("/encoding/y/title", r#""packets sent (packets)""#),
+    ),
+    ("zero is written as +0.0", ("/encoding/text", r#"{"field": "y", "format": "+.1f"}"#)),
+];
+
+/// A figure that is right, changed.
+fn faulty((place, change): &Change) -> Value {
+    let values = json!([
+        {"x": 1, "y": 1, "of": "a"}, {"x": 2, "y": 0, "of": "b"}, {"x": 1100, "y": 1, "of": "a"}, {"x": 1000, "y": 10, "of": "b"}
+    ]);
+    let axis = |field: &str, title: &str| json!({"field": field, "type": "quantitative", "title": title});
+    let colour = json!({"field": "of", "type": "nominal"});
+    let mut made = json!({
+        "data": {"values": values},
+        "width": 520,
+        "mark": if place.ends_with("text") { "text" } else { "point" },
+        "encoding": {"x": axis("x", "x"), "y": axis("y", "packets (1/s)"), "color": colour},
+    });
+    let (parent, key) = place.rsplit_once('/').unwrap();
+    made.pointer_mut(parent).unwrap()[key] = serde_json::from_str(change).unwrap();
+    made
 }
 
 #[test]
