@@ -171,6 +171,7 @@ keys! {
         tick: TIME, "Links and nodes change at multiples of this only, as in The ONE; exact without it.";
         radio: Word(&["node", "link", "direction"]), "What can carry one transfer at a time.";
         propagation: Word(&["pipelined", "stop_and_wait"]), "Whether a transfer waits for the arrival of the last.";
+        control: Word(&["instant", "carried"]), "How receipts and free space reach peers: at once as in The ONE, or over the link, which takes its time and that of light.";
         send_order: Word(&["fifo", "random", "clock"]), "Order in which a node offers what it holds.";
         act_order: Word(&["random", "by_number"]), "Order in which nodes act that can act at one instant.";
         purge_every: TIME, "Time between removals of expired bundles; at once without it.";

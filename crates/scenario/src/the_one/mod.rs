@@ -59,7 +59,7 @@ use groups::Groups;
 use lightlag_protocols::dtn::{Propagation, Radio};
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::units::Bytes;
-use lightlag_worlds::messages::{Rules, SendOrderKind};
+use lightlag_worlds::messages::{Control, Rules, SendOrderKind};
 use notes::Notes;
 use numbers::{boolean, double, int};
 use settings::{Found, Run, Space};
@@ -242,6 +242,7 @@ fn rules(space: &Space, run: Run, send_order: SendOrderKind, duration: Duration)
         propagation: Propagation::Pipelined,
         tick: tick(space, duration)?,
         send_order,
+        control: Control::Instant,
         act_by_number: !run.space("Optimization").parse("randomizeUpdateOrder", boolean)?.unwrap_or(true),
         purge_every: Some(Duration::from_secs(60)),
         sample_every: None,

@@ -13,7 +13,7 @@ use crate::model::{BundleNetwork, Draws, Movement, Report};
 use crate::toml_file::key_of;
 use lightlag_protocols::dtn::{Propagation, Radio};
 use lightlag_protocols::time::Duration;
-use lightlag_worlds::messages::{Rules, SendOrderKind};
+use lightlag_worlds::messages::{Control, Rules, SendOrderKind};
 use std::path::{Component, Path, PathBuf};
 use text::{Document, bytes, plain, time};
 
@@ -113,6 +113,9 @@ fn rules(document: &mut Document, rules: &Rules, origin: &Origin) {
         Propagation::StopAndWait => "stop_and_wait",
     };
     document.key("propagation", propagation, "");
+    if rules.control == Control::Carried {
+        document.key("control", "carried", "");
+    }
     let order = match rules.send_order {
         SendOrderKind::Fifo => "fifo",
         SendOrderKind::Random => "random",

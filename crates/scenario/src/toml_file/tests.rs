@@ -652,3 +652,12 @@ fn traffic_may_ask_for_replies_of_all_or_of_some_nodes() {
         assert!(error.contains(what), "{more}: {error}");
     }
 }
+
+#[test]
+fn what_nodes_tell_each_other_is_instant_unless_a_scenario_has_it_carried() {
+    use lightlag_worlds::messages::Control;
+    let control = |text: &str| points(text).list.remove(0).scenario.bundles().unwrap().rules.control;
+    assert_eq!(control(WHOLE), Control::Instant);
+    let carried = WHOLE.replace("radio = \"link\"\n", "radio = \"link\"\ncontrol = \"carried\"\n");
+    assert_eq!(control(&carried), Control::Carried);
+}

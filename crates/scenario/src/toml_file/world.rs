@@ -8,7 +8,7 @@ use crate::model::{Draws, Movement};
 use crate::quantity;
 use lightlag_protocols::dtn::{Propagation, Radio};
 use lightlag_protocols::time::Duration;
-use lightlag_worlds::messages::{Rules, SendOrderKind};
+use lightlag_worlds::messages::{Control, Rules, SendOrderKind};
 
 /// All that the table says.
 pub struct Behaviour {
@@ -72,6 +72,8 @@ pub fn world(root: &Section) -> Result<Behaviour> {
     let orders =
         [("fifo", SendOrderKind::Fifo), ("random", SendOrderKind::Random), ("clock", SendOrderKind::Clock)];
     rules.send_order = world.word("send_order", &orders)?.unwrap_or(rules.send_order);
+    let controls = [("instant", Control::Instant), ("carried", Control::Carried)];
+    rules.control = world.word("control", &controls)?.unwrap_or(rules.control);
     let acts = [("random", false), ("by_number", true)];
     rules.act_by_number = world.word("act_order", &acts)?.unwrap_or(false);
     movement.draws = draws(root)?;

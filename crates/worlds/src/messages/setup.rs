@@ -72,6 +72,8 @@ pub struct Rules {
     pub send_order: SendOrderKind,
     /// Whether nodes that can act at one instant do so in the order of their numbers; if not, in a random order.
     pub act_by_number: bool,
+    /// How receipts and free space get to peers.
+    pub control: Control,
     /// Expired copies are deleted at multiples of this (The ONE: 60 s) instead of at once.
     pub purge_every: Option<Duration>,
     /// Buffers and algorithms are sampled at multiples of this.
@@ -114,10 +116,20 @@ impl Default for Rules {
             tick: None,
             send_order: SendOrderKind::Random,
             act_by_number: false,
+            control: Control::Instant,
             purge_every: None,
             sample_every: None,
         }
     }
+}
+
+/// How receipts and the free space of buffers get to the peers of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// Over the link, as any other data: they take its time and the time of light, and are lost with the contact.
+    Carried,
+    /// At once, to everybody connected, and without cost unless a mechanism asks to be charged, as in The ONE.
+    Instant,
 }
 
 /// In which order a node offers what it holds, where the router does not rank.

@@ -3,13 +3,14 @@
 mod contacts;
 mod holders;
 mod instant;
+mod news;
 mod rates;
 mod replies;
 
 use super::activation_order::ActivationOrder;
 use super::others::{Others, View};
 use super::send_order::Orders;
-use super::{Rules, Setup};
+use super::{Control, Rules, Setup};
 use crate::contacts::Course;
 use crate::engine::Queue;
 use lightlag_protocols::dtn::Radio;
@@ -20,6 +21,7 @@ use lightlag_protocols::dtn::{
 use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Remaining};
+use news::News;
 use replies::Replies;
 
 /// Runs a setup and reports every event to `observer`.
@@ -39,6 +41,9 @@ pub(super) struct Port {
     pub incoming: u32,
     /// When the charged control data has left from here to the peer, and from the peer to here.
     told: [Instant; 2],
+    /// The free space that was last sent to the peer, and that it last reported here, where reports take time.
+    announced: Option<PeerSpace>,
+    space: PeerSpace,
 }
 
 impl Port {
@@ -59,9 +64,13 @@ pub(super) struct Around<'w> {
     pub spaces: &'w [PeerSpace],
     pub ports: &'w [Vec<Port>],
     pub radio: Radio,
+    pub control: Control,
 }
 
-impl Around<'_> {
+impl<'w> Around<'w> {
+    fn new(spaces: &'w [PeerSpace], ports: &'w [Vec<Port>], rules: &Rules) -> Self {
+        Self { spaces, ports, radio: rules.radio, control: rules.control }
+    }
     /// Brings the links of `agent`, which is at `node`, up to date.
     #[inline]
     pub fn tell(&self, agent: &mut Agent, node: NodeId) {
@@ -69,8 +78,10 @@ impl Around<'_> {
             return;
         }
         let told = self.ports[node.0 as usize].iter().map(|port| {
-            let space = self.spaces[port.peer.0 as usize];
-            PeerSpace { idle: port.is_free(self.radio, space.idle), ..space }
+            let now = self.spaces[port.peer.0 as usize];
+            let reported = if self.control == Control::Instant { now } else { port.space };
+            // Whether a radio is in use is sensed.
+            PeerSpace { idle: port.is_free(self.radio, now.idle), ..reported }
         });
         agent.hear_spaces(told);
     }
@@ -102,6 +113,8 @@ enum Event {
     Returned(NodeId, BundleId, NodeId),
     /// This node may accept what it refused.
     Renewed(NodeId),
+    /// A message of the first has arrived at the second.
+    Told(NodeId, NodeId, News),
 }
 
 struct Flight {
@@ -412,6 +425,7 @@ impl<'a, O: Observer> World<'a, O> {
                 }
                 Event::Expired(id) => self.expire(id),
                 Event::Renewed(node) => self.on_change(node),
+                Event::Told(from, to, news) => self.hear(from, to, news),
                 Event::Returned(from, id, to) => self.agents[from.0 as usize].returned(self.now, id, to),
                 Event::Sent(slot) => {
                     if let Some(ongoing) = self.ongoing[slot as usize].as_ref().filter(|o| o.ends == self.now)
@@ -638,7 +652,7 @@ impl<'a, O: Observer> World<'a, O> {
     fn next_transfer(&mut self, node: NodeId) -> Option<(NodeId, Transfer)> {
         let census = self.census.as_ref();
         let expected = self.track_expected.then_some(self.expected.as_slice());
-        let around = Around { spaces: &self.spaces, ports: &self.ports, radio: self.setup.rules.radio };
+        let around = Around::new(&self.spaces, &self.ports, &self.setup.rules);
         around.tell(&mut self.agents[node.0 as usize], node);
         let view =
             View { now: self.now, eligible: &self.eligible, expected, census, around, delayed: self.delayed };
@@ -683,11 +697,7 @@ impl<'a, O: Observer> World<'a, O> {
         }
         self.reclaimed[node.0 as usize] = self.changes;
         while let Some((peer, id)) = self.agents[node.0 as usize].poll_reclaim(self.now) {
-            if self.agents[peer.0 as usize].on_reclaim(node, id) {
-                self.wake(peer);
-            } else {
-                self.agents[node.0 as usize].on_reclaim_refused(self.now, peer, id);
-            }
+            self.ask_back(node, peer, id);
         }
     }
     /// Publishes the buffer and radio state of `node`, if any mechanism needs it.
@@ -697,17 +707,10 @@ impl<'a, O: Observer> World<'a, O> {
             self.publish_space(node);
         }
     }
-    #[inline(never)]
-    fn publish_space(&mut self, node: NodeId) {
-        let agent = &self.agents[node.0 as usize];
-        let idle = self.active[node.0 as usize] == 0;
-        self.spaces[node.0 as usize] =
-            PeerSpace { free: agent.room(self.now), capacity: agent.store().capacity(), idle };
-    }
     /// `node` reads the published state of its peers before it acts on it.
     #[inline]
     fn hear_peers(&mut self, node: NodeId) {
-        let around = Around { spaces: &self.spaces, ports: &self.ports, radio: self.setup.rules.radio };
+        let around = Around::new(&self.spaces, &self.ports, &self.setup.rules);
         around.tell(&mut self.agents[node.0 as usize], node);
     }
     fn sample(&mut self) {

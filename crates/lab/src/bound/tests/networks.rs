@@ -12,7 +12,7 @@ use lightlag_protocols::rng::Stream;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::contacts::{Channel, Contact, Contacts, Delay};
-use lightlag_worlds::messages::{Builder, Node, Rules, Setup, run};
+use lightlag_worlds::messages::{Builder, Control, Node, Rules, Setup, run};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -31,6 +31,7 @@ fn rules(random: &mut Stream) -> Rules {
     Rules {
         radio: one_of(random, &[Radio::Node, Radio::Node, Radio::Link, Radio::Direction]),
         propagation: one_of(random, &[Propagation::Pipelined, Propagation::StopAndWait]),
+        control: one_of(random, &[Control::Carried, Control::Instant]),
         tick: one_of(random, &[None, None, Some(TICK)]),
         purge_every: one_of(random, &[None, None, Some(Duration::from_secs(60))]),
         ..Rules::default()

@@ -2,13 +2,9 @@
 
 use super::{Port, World};
 use crate::contacts::{Contact, Course};
-use lightlag_protocols::dtn::{BundleId, NodeId, PeerSpace, Table};
-use lightlag_protocols::dtn::{Propagation, Radio};
+use lightlag_protocols::dtn::Propagation;
+use lightlag_protocols::dtn::{NodeId, PeerSpace, Table};
 use lightlag_protocols::record::bundles::{Observer, Record};
-use lightlag_protocols::units::{BitRate, Bytes};
-
-/// What a receipt takes on a link where it is charged: the number of the bundle.
-const RECEIPT: Bytes = Bytes(8);
 
 impl<O: Observer> World<'_, O> {
     pub(super) fn contact_up(&mut self, index: u32) {
@@ -32,6 +28,8 @@ impl<O: Observer> World<'_, O> {
                 outgoing: 0,
                 incoming: 0,
                 told: [self.now; 2],
+                announced: None,
+                space: PeerSpace::default(),
             });
             self.agents[node.0 as usize].link_up(lightlag_protocols::dtn::Link {
                 peer,
@@ -78,16 +76,14 @@ impl<O: Observer> World<'_, O> {
             self.tell_router_state(a);
             self.tell_router_state(b);
         }
-        if self.receipts {
-            self.exchange_receipts(a, b);
-        }
+        self.exchange_receipts(a, b);
     }
     /// State that the mechanism of `from` sends to `to`; `None` if charged and the link does not carry it.
     fn mechanism_state(&mut self, from: NodeId, to: NodeId) -> Option<Table> {
         let agent = &mut self.agents[from.0 as usize];
         let charged = agent.needs().charged;
         let state = agent.mechanism_state(self.now)?;
-        (!charged || self.charge(from, to, state.size())).then_some(state)
+        (!charged || self.charge(from, to, state.size()).is_some()).then_some(state)
     }
     /// `node` sends the current state of its router to its peers.
     pub(super) fn tell_router_state(&mut self, node: NodeId) {
@@ -101,70 +97,6 @@ impl<O: Observer> World<'_, O> {
             self.flush(peer);
             self.on_change(peer);
         }
-    }
-    fn exchange_receipts(&mut self, a: NodeId, b: NodeId) {
-        let [x, y] = [a, b].map(|node| self.agents[node.0 as usize].acknowledged());
-        let news: Vec<(NodeId, u32)> =
-            (x.missing_from(y).map(|id| (a, id))).chain(y.missing_from(x).map(|id| (b, id))).collect();
-        for (node, id) in news {
-            let teller = if node == a { b } else { a };
-            self.spread_receipt(Some(teller), node, BundleId(id));
-        }
-    }
-    /// `node` has the bundle at its destination: it and everybody connected to it learns of that.
-    pub(super) fn flood_receipt(&mut self, node: NodeId, id: BundleId) {
-        self.spread_receipt(None, node, id);
-    }
-    /// `node` learns from `teller` that `id` is delivered, and so does everybody connected to it.
-    fn spread_receipt(&mut self, teller: Option<NodeId>, node: NodeId, id: BundleId) {
-        let mut reached = vec![(teller, node)];
-        while let Some((teller, node)) = reached.pop() {
-            let from = teller.filter(|&teller| self.charges_receipts(teller));
-            if self.agents[node.0 as usize].knows_receipt(id)
-                || !self.exchanges_receipts(node)
-                || from.is_some_and(|from| !self.charge(from, node, RECEIPT))
-            {
-                continue;
-            }
-            let created = self.created_at(id);
-            self.agents[node.0 as usize].learn_receipt(self.now, id, created);
-            self.flush_change(node);
-            // Most neighbours have heard of it already.
-            let peers = self.ports[node.0 as usize].iter().map(|port| port.peer);
-            let news = peers.filter(|peer| !self.agents[peer.0 as usize].knows_receipt(id));
-            reached.extend(news.map(|peer| (Some(node), peer)));
-        }
-    }
-    fn exchanges_receipts(&self, node: NodeId) -> bool {
-        let at = node.0 as usize;
-        self.setup.nodes[at].policy.receipts || self.agents[at].needs().receipts
-    }
-    fn charges_receipts(&self, node: NodeId) -> bool {
-        let needs = self.agents[node.0 as usize].needs();
-        needs.receipts || needs.charged
-    }
-    /// Occupies the link with control data after the transfer in progress: the next transfer has to wait.
-    /// The peer knows the content at once all the same. False if the link carries nothing in this direction.
-    fn charge(&mut self, from: NodeId, to: NodeId, size: Bytes) -> bool {
-        let port = self.ports[from.0 as usize].iter().find(|port| port.peer == to);
-        let Some(port) = port.filter(|port| port.rates[0] > BitRate(0)) else { return false };
-        // Where both directions share the link, they share its time.
-        let shared = self.rules().radio != Radio::Direction;
-        let before = if shared { port.told[0].max(port.told[1]) } else { port.told[0] };
-        let under_way = if shared { port.outgoing.max(port.incoming) } else { port.outgoing };
-        let ongoing = under_way.checked_sub(1).and_then(|slot| self.ongoing[slot as usize].as_ref());
-        let free = ongoing.map_or(self.now, |ongoing| ongoing.ends).max(before).max(self.now);
-        let told = free.saturating_add(port.rates[0].time_for(size));
-        for (node, peer, way) in [(from, to, 0), (to, from, 1)] {
-            let port = self.ports[node.0 as usize].iter_mut().find(|port| port.peer == peer);
-            match port {
-                Some(port) if shared => port.told = [told; 2],
-                Some(port) => port.told[way] = told,
-                None => {}
-            }
-        }
-        self.record(&Record::Control { from, to, size });
-        true
     }
     pub(super) fn contact_down(&mut self, index: u32) {
         let contact = self.setup.contacts.list[index as usize];

@@ -1,0 +1,242 @@
+//! Messages of nodes to their peers beside bundles: receipts, free space, and requests to give a moved copy back.
+//!
+//! [`Control::Carried`]: it leaves after the transfer in progress, takes the time of the link and of light, and is lost
+//! if the contact ends before it has left. [`Control::Instant`]: everybody connected knows it at once, as in The ONE.
+
+use super::{Event, World};
+use crate::messages::Control;
+use lightlag_protocols::dtn::{BundleId, NodeId, PeerSpace, Radio};
+use lightlag_protocols::record::bundles::{Observer, Record};
+use lightlag_protocols::time::Instant;
+use lightlag_protocols::units::{BitRate, Bytes};
+
+/// A receipt: an administrative record with the bundle's source, creation time and sequence (RFC 9171, section 6.1: 14 to 30
+/// bytes).
+const RECEIPT: Bytes = Bytes(20);
+/// What a receipt takes where it is charged and instant: the number of the bundle.
+const NUMBER: Bytes = Bytes(8);
+/// A sketch of the receipts that a node has, from which its peer computes which are missing there.
+const SKETCH: Bytes = Bytes(32);
+/// Free bytes, size and state of a buffer.
+const SPACE: Bytes = Bytes(12);
+/// The number of a bundle, and what is asked.
+const REQUEST: Bytes = Bytes(16);
+/// A buffer whose free space changed by less than this part of it is not news.
+const SPACE_CHANGES: u64 = 64;
+
+/// The content of a message.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum News {
+    /// This bundle is delivered.
+    Receipt(BundleId),
+    /// Which receipts the teller has.
+    Sketch,
+    /// What the teller's buffer holds.
+    Space(PeerSpace),
+    /// The teller wants this copy back.
+    Reclaim(BundleId),
+    /// It cannot have it.
+    ReclaimRefused(BundleId),
+}
+
+impl News {
+    fn size(self) -> Bytes {
+        match self {
+            Self::Receipt(_) => RECEIPT,
+            Self::Sketch => SKETCH,
+            Self::Space(_) => SPACE,
+            Self::Reclaim(_) | Self::ReclaimRefused(_) => REQUEST,
+        }
+    }
+}
+
+impl<O: Observer> World<'_, O> {
+    fn is_carried(&self) -> bool {
+        self.rules().control == Control::Carried
+    }
+    /// Sends news over the link, if there is one and the contact lasts.
+    pub(super) fn tell(&mut self, from: NodeId, to: NodeId, news: News) {
+        let Some(left) = self.charge(from, to, news.size()) else { return };
+        let Some(port) = self.ports[from.0 as usize].iter().find(|port| port.peer == to) else { return };
+        let contact = self.setup.contacts.list[port.contact as usize];
+        if left > contact.end {
+            return;
+        }
+        let channel = if contact.a == from { contact.forward } else { contact.backward };
+        let delay = self.setup.contacts.channels[channel as usize].delay.at(left);
+        let at = left.saturating_add(delay);
+        let at = self.rules().tick.map_or(at, |tick| at.round_up(tick));
+        self.queue.schedule(at, Event::Told(from, to, news));
+    }
+    /// News has arrived. The contact may be over by then.
+    pub(super) fn hear(&mut self, from: NodeId, to: NodeId, news: News) {
+        match news {
+            News::Receipt(id) => {
+                if self.exchanges_receipts(to) && self.learn_receipt(to, id) {
+                    self.tell_receipt(Some(from), to, id);
+                }
+            }
+            News::Sketch => {
+                let [own, its] = [to, from].map(|node| self.agents[node.0 as usize].acknowledged());
+                let lacks: Vec<u32> = its.missing_from(own).collect();
+                lacks.into_iter().for_each(|id| self.tell(to, from, News::Receipt(BundleId(id))));
+            }
+            News::Space(space) => {
+                let port = self.ports[to.0 as usize].iter_mut().find(|port| port.peer == from);
+                if let Some(port) = port {
+                    port.space = space;
+                    self.on_change(to);
+                }
+            }
+            News::Reclaim(id) => {
+                if self.agents[to.0 as usize].on_reclaim(from, id) {
+                    self.wake(to);
+                } else {
+                    self.tell(to, from, News::ReclaimRefused(id));
+                }
+            }
+            News::ReclaimRefused(id) => self.agents[to.0 as usize].on_reclaim_refused(self.now, from, id),
+        }
+    }
+
+    // --- receipts ---------------------------------------------------------------------------
+
+    /// Both ends of a new contact learn the receipts that they do not have.
+    pub(super) fn exchange_receipts(&mut self, a: NodeId, b: NodeId) {
+        if !self.receipts {
+            return;
+        }
+        if self.is_carried() {
+            for (from, to) in [(a, b), (b, a)] {
+                if self.exchanges_receipts(from) && self.exchanges_receipts(to) {
+                    self.tell(from, to, News::Sketch);
+                }
+            }
+            return;
+        }
+        let [x, y] = [a, b].map(|node| self.agents[node.0 as usize].acknowledged());
+        let news: Vec<(NodeId, u32)> =
+            (x.missing_from(y).map(|id| (a, id))).chain(y.missing_from(x).map(|id| (b, id))).collect();
+        for (node, id) in news {
+            let teller = if node == a { b } else { a };
+            self.spread_receipt(Some(teller), node, BundleId(id));
+        }
+    }
+    /// `node` has the bundle at its destination, and sends a receipt to everybody connected to it.
+    pub(super) fn flood_receipt(&mut self, node: NodeId, id: BundleId) {
+        if !self.is_carried() {
+            self.spread_receipt(None, node, id);
+        } else if self.exchanges_receipts(node) && self.learn_receipt(node, id) {
+            self.tell_receipt(None, node, id);
+        }
+    }
+    /// `node` passes a receipt on to all peers but the one that sent it.
+    fn tell_receipt(&mut self, teller: Option<NodeId>, node: NodeId, id: BundleId) {
+        for at in 0..self.ports[node.0 as usize].len() {
+            let peer = self.ports[node.0 as usize][at].peer;
+            if Some(peer) != teller && self.exchanges_receipts(peer) {
+                self.tell(node, peer, News::Receipt(id));
+            }
+        }
+    }
+    /// Whether that is news.
+    fn learn_receipt(&mut self, node: NodeId, id: BundleId) -> bool {
+        let created = self.created_at(id);
+        let news = self.agents[node.0 as usize].learn_receipt(self.now, id, created);
+        self.flush_change(node);
+        news
+    }
+    /// `node` learns from `teller` that `id` is delivered, and so does everybody connected to it, at once.
+    fn spread_receipt(&mut self, teller: Option<NodeId>, node: NodeId, id: BundleId) {
+        let mut reached = vec![(teller, node)];
+        while let Some((teller, node)) = reached.pop() {
+            let from = teller.filter(|&teller| self.charges_receipts(teller));
+            if self.agents[node.0 as usize].knows_receipt(id)
+                || !self.exchanges_receipts(node)
+                || from.is_some_and(|from| self.charge(from, node, NUMBER).is_none())
+            {
+                continue;
+            }
+            self.learn_receipt(node, id);
+            // Most neighbours have heard of it already.
+            let peers = self.ports[node.0 as usize].iter().map(|port| port.peer);
+            let news = peers.filter(|peer| !self.agents[peer.0 as usize].knows_receipt(id));
+            reached.extend(news.map(|peer| (Some(node), peer)));
+        }
+    }
+    fn exchanges_receipts(&self, node: NodeId) -> bool {
+        let at = node.0 as usize;
+        self.setup.nodes[at].policy.receipts || self.agents[at].needs().receipts
+    }
+    fn charges_receipts(&self, node: NodeId) -> bool {
+        let needs = self.agents[node.0 as usize].needs();
+        needs.receipts || needs.charged
+    }
+
+    // --- free space -------------------------------------------------------------------------
+
+    /// `node` reports to its peers what its buffer holds, where that has changed enough.
+    #[inline(never)]
+    pub(super) fn publish_space(&mut self, node: NodeId) {
+        let index = node.0 as usize;
+        let agent = &self.agents[index];
+        let (free, capacity) = (agent.room(self.now), agent.store().capacity());
+        let space = PeerSpace { free, capacity, idle: self.active[index] == 0 };
+        self.spaces[index] = space;
+        if !self.is_carried() {
+            return;
+        }
+        let is_news = |told: Option<PeerSpace>| {
+            told.is_none_or(|told| {
+                let changed = told.free.0.abs_diff(free.0);
+                changed > capacity.0 / SPACE_CHANGES || (changed > 0 && (free.0 == 0 || told.free.0 == 0))
+            })
+        };
+        for at in 0..self.ports[index].len() {
+            let port = &mut self.ports[index][at];
+            if is_news(port.announced) {
+                port.announced = Some(space);
+                let peer = port.peer;
+                self.tell(node, peer, News::Space(space));
+            }
+        }
+    }
+    /// `node` asks a peer for a copy that it moved to it.
+    pub(super) fn ask_back(&mut self, node: NodeId, peer: NodeId, id: BundleId) {
+        if self.is_carried() {
+            self.tell(node, peer, News::Reclaim(id));
+        } else if self.agents[peer.0 as usize].on_reclaim(node, id) {
+            self.wake(peer);
+        } else {
+            self.agents[node.0 as usize].on_reclaim_refused(self.now, peer, id);
+        }
+    }
+
+    // --- the link ---------------------------------------------------------------------------
+
+    /// Occupies the link with control data after the transfer in progress: the next transfer has to wait. Gives when its last
+    /// bit has left; `None` if the link carries nothing in this direction.
+    pub(super) fn charge(&mut self, from: NodeId, to: NodeId, size: Bytes) -> Option<Instant> {
+        let port = self.ports[from.0 as usize].iter().find(|port| port.peer == to)?;
+        if port.rates[0] == BitRate(0) {
+            return None;
+        }
+        // Where both directions share the link, they share its time.
+        let shared = self.rules().radio != Radio::Direction;
+        let before = if shared { port.told[0].max(port.told[1]) } else { port.told[0] };
+        let under_way = if shared { port.outgoing.max(port.incoming) } else { port.outgoing };
+        let ongoing = under_way.checked_sub(1).and_then(|slot| self.ongoing[slot as usize].as_ref());
+        let free = ongoing.map_or(self.now, |ongoing| ongoing.ends).max(before).max(self.now);
+        let told = free.saturating_add(port.rates[0].time_for(size));
+        for (node, peer, way) in [(from, to, 0), (to, from, 1)] {
+            let port = self.ports[node.0 as usize].iter_mut().find(|port| port.peer == peer);
+            match port {
+                Some(port) if shared => port.told = [told; 2],
+                Some(port) => port.told[way] = told,
+                None => {}
+            }
+        }
+        self.record(&Record::Control { from, to, size });
+        Some(told)
+    }
+}

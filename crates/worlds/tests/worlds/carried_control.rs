@@ -1,0 +1,159 @@
+//! Receipts and free space are no faster than light, take time on links, and can be lost.
+
+use crate::common::{Net, delivered};
+use lightlag_protocols::dtn::{DropReason, Radio};
+use lightlag_protocols::record::bundles::Record;
+use lightlag_protocols::rng::Stream;
+use lightlag_worlds::messages::Control;
+
+/// When copies were deleted because a receipt came: (time in s, node).
+fn acknowledged(run: &[(f64, Record)]) -> Vec<(f64, u32)> {
+    let gone = |(at, record): &(f64, Record)| match record {
+        Record::Gone { node, reason: DropReason::Acknowledged, .. } => Some((*at, node.0)),
+        _ => None,
+    };
+    run.iter().filter_map(gone).collect()
+}
+
+fn with_receipts(net: Net) -> Net {
+    let mut net = net;
+    net.rules.control = Control::Carried;
+    net.policy.receipts = true;
+    net.rules.radio = Radio::Direction;
+    net
+}
+
+/// A bundle of 50 kB and a receipt take this on links of 2.5 Mbit/s.
+const BUNDLE_S: f64 = 0.16;
+const RECEIPT_S: f64 = 20.0 * 8.0 / 2.5e6;
+
+#[test]
+fn a_receipt_over_240_s_of_light_is_heard_240_s_later() {
+    let net = with_receipts(Net::new(2).delay_s(240.0).contact(0, 1, 0.0, 900.0).bundle(0, 1, 50_000, 20.0));
+    let run = net.run();
+    assert_eq!(delivered(&run), [(20.0 + BUNDLE_S + 240.0, 0)]);
+    let heard = acknowledged(&run);
+    assert_eq!(heard.len(), 1);
+    assert!((heard[0].0 - (20.0 + BUNDLE_S + 240.0 + RECEIPT_S + 240.0)).abs() < 1e-9, "{heard:?}");
+    let mut instant = net;
+    instant.rules.control = Control::Instant;
+    assert_eq!(acknowledged(&instant.run())[0].0, 20.0 + BUNDLE_S + 240.0);
+}
+
+#[test]
+fn a_receipt_that_has_not_left_when_the_contact_ends_is_lost() {
+    let until = |end| {
+        let net = Net::new(2).delay_s(240.0).contact(0, 1, 0.0, end).bundle(0, 1, 50_000, 20.0);
+        acknowledged(&with_receipts(net).run()).len()
+    };
+    let leaves = 20.0 + BUNDLE_S + 240.0 + RECEIPT_S;
+    assert_eq!((until(leaves - 1e-6), until(leaves + 1e-6)), (0, 1));
+}
+
+#[test]
+fn ends_of_a_new_contact_learn_what_they_lack_after_a_round_trip() {
+    // 1 gets it from 0 at 10 s, and sends the receipt to 2, which has a copy, when they meet at 100 s.
+    let net = Net::new(3)
+        .delay_s(1.0)
+        .bundle(0, 1, 50_000, 0.0)
+        .contact(0, 2, 0.0, 5.0)
+        .contact(0, 1, 10.0, 15.0)
+        .contact(1, 2, 100.0, 200.0);
+    let heard = acknowledged(&with_receipts(net).run());
+    let of_2 = heard.iter().find(|(_, node)| *node == 2).expect("2 hears of it");
+    // Its sketch takes 32 bytes.
+    assert!((of_2.0 - (100.0 + 32.0 * 8.0 / 2.5e6 + RECEIPT_S + 2.0)).abs() < 1e-6, "{of_2:?}");
+}
+
+#[test]
+fn knowledge_that_never_arrives_changes_nothing() {
+    // Bundles go one way, and nothing comes back.
+    for mechanism in ["none", "storage_routing", "smart_dtn_cc", "credit", "rrcc"] {
+        let net = |receipts| {
+            let mut net = Net::new(4).buffer(200_000).one_way(0, 1, 0.0, 300.0).one_way(1, 2, 50.0, 400.0);
+            for number in 0..20 {
+                net = net.bundle(0, 2 + number % 2, 50_000, f64::from(number) * 10.0);
+            }
+            net.mechanism = mechanism;
+            net.rules.control = Control::Carried;
+            net.policy.receipts = receipts;
+            net.rules.radio = Radio::Direction;
+            net.run()
+        };
+        // A bundle may arrive a little later, as the other end's sketch went ahead of it.
+        let gone = |run: &[(f64, Record)]| {
+            let before_2 = |(_, record): &(f64, Record)| match record {
+                Record::Gone { node, id, reason, .. } if node.0 < 2 => Some((node.0, id.0, *reason)),
+                _ => None,
+            };
+            run.iter().filter_map(before_2).collect::<Vec<_>>()
+        };
+        assert!(!acknowledged(&net(true)).iter().any(|(_, node)| *node < 2), "{mechanism}");
+        assert_eq!(gone(&net(true)), gone(&net(false)), "{mechanism}");
+    }
+}
+
+#[test]
+fn no_receipt_is_faster_than_light_in_drawn_networks() {
+    let mut heard = 0;
+    for seed in 0..60 {
+        let mut random = Stream::new(seed, "carried", 0);
+        let mut draw = |most: u64| random.below(most);
+        let (nodes, delay) = (2 + draw(5) as u32, [0.0, 0.01, 3.0, 60.0][draw(4) as usize]);
+        let mut net = with_receipts(Net::new(nodes).delay_s(delay));
+        net.rules.radio = [Radio::Node, Radio::Link, Radio::Direction][draw(3) as usize];
+        let mut busy = vec![0.0; (nodes * nodes) as usize];
+        for _ in 0..20 {
+            let (a, b) = (draw(nodes.into()) as u32, draw(nodes.into()) as u32);
+            let pair = (a.min(b) * nodes + a.max(b)) as usize;
+            let start = busy[pair] + draw(100) as f64;
+            if a != b && start < 800.0 {
+                busy[pair] = start + 1.0 + draw(200) as f64;
+                net = net.contact(a, b, start, busy[pair]);
+            }
+        }
+        for _ in 0..20 {
+            let (a, b) = (draw(nodes.into()) as u32, draw(nodes.into()) as u32);
+            if a != b {
+                net = net.bundle(a, b, 1000 + draw(100_000) as u32, draw(700) as f64);
+            }
+        }
+        let run = net.run();
+        let delivered = delivered(&run);
+        for (at, record) in &run {
+            let Record::Gone { node, id, reason: DropReason::Acknowledged, .. } = record else { continue };
+            let (first, _) = delivered.iter().find(|(_, bundle)| *bundle == id.0).expect("it is delivered");
+            let to = run.iter().any(
+                |(_, r)| matches!(r, Record::Delivered { id: bundle, to, .. } if bundle == id && to == node),
+            );
+            assert!(
+                to || *at >= first + delay,
+                "seed {seed}: {id:?} at {node:?}, {at} s, delivered at {first} s"
+            );
+            heard += u32::from(!to);
+        }
+    }
+    assert!(heard > 100, "{heard}");
+}
+
+#[test]
+fn a_buffer_that_is_light_minutes_away_is_full_until_it_says_otherwise() {
+    // storage_routing moves copies to peers with room: not before one has reported it.
+    let net = |control| {
+        let mut net = Net::new(2).buffer(200_000).delay_s(100.0).contact(0, 1, 0.0, 900.0);
+        for number in 0..20 {
+            net = net.bundle(0, 2, 50_000, f64::from(number));
+        }
+        net.mechanism = "storage_routing";
+        net.rules.radio = Radio::Direction;
+        net.rules.control = control;
+        net
+    };
+    let mut nets = [Control::Instant, Control::Carried].map(net);
+    nets.iter_mut().for_each(|net| net.router = "direct");
+    let first = nets.map(|net| {
+        let run = net.run();
+        run.iter().find(|(_, r)| matches!(r, Record::Started { .. })).map(|(at, _)| *at)
+    });
+    assert!(first[0].is_some_and(|at| at < 100.0) && first[1].is_none_or(|at| at >= 100.0), "{first:?}");
+}
