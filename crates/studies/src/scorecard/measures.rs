@@ -81,7 +81,8 @@ pub fn measures(network: &Network, outcome: &Outcome) -> Metrics {
         (SHARE, Some(share)),
         (SHARE_WHOLE, Some(whole)),
         (SENT, Some(all_sent)),
-        (DROPPED, Some(part(dropped, sent))),
+        // CoDel drops packets that were sent before.
+        (DROPPED, Some(part(dropped, sent.max(dropped)))),
         ("dropped_whole", Some(part(run.since(0, &run.equals, |flow| flow.dropped), all_sent))),
         ("lost", Some(part(run.since(0, &run.equals, |flow| flow.lost), all_sent))),
         (REPAIRED, Some(part(figure("packets_repaired"), all_sent))),
