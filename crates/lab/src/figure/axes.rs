@@ -35,7 +35,7 @@ pub(super) fn numeric(numbers: &[f64]) -> Value {
 }
 
 /// Options of a logarithmic axis between two numbers, `pixels` long, on which numbers from `large` on are written with k,
-/// M and G: labels at 1, 2 and 5 times the powers of ten, or at the powers alone where there is no room.
+/// M and G: labels at 1, 2 and 5 times the powers of ten; only at the powers if these do not fit.
 pub(super) fn logarithmic((low, high): (f64, f64), pixels: f64, along: Along, large: f64) -> Value {
     let mut made = json!({"labelSeparation": LABEL_GAP});
     let shortened = high >= large;

@@ -417,7 +417,7 @@ impl Controller for Scream {
             // RFC 6298, section 2.
             self.rtt_s = Some(self.rtt_s.map_or(rtt, |smoothed| smoothed + (rtt - smoothed) / 8.0));
         }
-        // The packets of a handshake are shorter than those of data, so that their delay is no base.
+        // Handshake packets are shorter than data packets: their delay is too low for a base delay.
         if ack.acked.0 == 0 {
             return;
         }

@@ -1,9 +1,9 @@
 //! The state of a run and its main loop.
 
 mod contacts;
+mod control;
 mod holders;
 mod instant;
-mod news;
 mod rates;
 mod replies;
 
@@ -13,6 +13,7 @@ use super::send_order::Orders;
 use super::{Control, Rules, Setup};
 use crate::contacts::Course;
 use crate::engine::Queue;
+use control::Message;
 use lightlag_protocols::dtn::Radio;
 use lightlag_protocols::dtn::{
     Agent, BuildContext, Bundle, BundleArrival, BundleId, BundleInTransit, Census, Creation, IdSet, NodeId,
@@ -21,7 +22,6 @@ use lightlag_protocols::dtn::{
 use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Remaining};
-use news::News;
 use replies::Replies;
 
 /// Runs a setup and reports every event to `observer`.
@@ -114,7 +114,7 @@ enum Event {
     /// This node may accept what it refused.
     Renewed(NodeId),
     /// A message of the first has arrived at the second.
-    Told(NodeId, NodeId, News),
+    ControlArrived(NodeId, NodeId, Message),
 }
 
 struct Flight {
@@ -425,7 +425,7 @@ impl<'a, O: Observer> World<'a, O> {
                 }
                 Event::Expired(id) => self.expire(id),
                 Event::Renewed(node) => self.on_change(node),
-                Event::Told(from, to, news) => self.hear(from, to, news),
+                Event::ControlArrived(from, to, message) => self.receive_control(from, to, message),
                 Event::Returned(from, id, to) => self.agents[from.0 as usize].returned(self.now, id, to),
                 Event::Sent(slot) => {
                     if let Some(ongoing) = self.ongoing[slot as usize].as_ref().filter(|o| o.ends == self.now)

@@ -21,12 +21,12 @@ const SKETCH: Bytes = Bytes(32);
 const SPACE: Bytes = Bytes(12);
 /// The number of a bundle, and what is asked.
 const REQUEST: Bytes = Bytes(16);
-/// A buffer whose free space changed by less than this part of it is not news.
+/// A buffer whose free space changed by less than this part of it is not reported.
 const SPACE_CHANGES: u64 = 64;
 
 /// The content of a message.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum News {
+pub(super) enum Message {
     /// This bundle is delivered.
     Receipt(BundleId),
     /// Which receipts the teller has.
@@ -39,7 +39,7 @@ pub(super) enum News {
     ReclaimRefused(BundleId),
 }
 
-impl News {
+impl Message {
     fn size(self) -> Bytes {
         match self {
             Self::Receipt(_) => RECEIPT,
@@ -54,9 +54,9 @@ impl<O: Observer> World<'_, O> {
     fn is_carried(&self) -> bool {
         self.rules().control == Control::Carried
     }
-    /// Sends news over the link, if there is one and the contact lasts.
-    pub(super) fn tell(&mut self, from: NodeId, to: NodeId, news: News) {
-        let Some(left) = self.charge(from, to, news.size()) else { return };
+    /// Sends a message over the link, if there is one and the contact lasts.
+    pub(super) fn send_control(&mut self, from: NodeId, to: NodeId, message: Message) {
+        let Some(left) = self.charge(from, to, message.size()) else { return };
         let Some(port) = self.ports[from.0 as usize].iter().find(|port| port.peer == to) else { return };
         let contact = self.setup.contacts.list[port.contact as usize];
         if left > contact.end {
@@ -66,36 +66,38 @@ impl<O: Observer> World<'_, O> {
         let delay = self.setup.contacts.channels[channel as usize].delay.at(left);
         let at = left.saturating_add(delay);
         let at = self.rules().tick.map_or(at, |tick| at.round_up(tick));
-        self.queue.schedule(at, Event::Told(from, to, news));
+        self.queue.schedule(at, Event::ControlArrived(from, to, message));
     }
-    /// News has arrived. The contact may be over by then.
-    pub(super) fn hear(&mut self, from: NodeId, to: NodeId, news: News) {
-        match news {
-            News::Receipt(id) => {
+    /// A message has arrived. The contact may be over by then.
+    pub(super) fn receive_control(&mut self, from: NodeId, to: NodeId, message: Message) {
+        match message {
+            Message::Receipt(id) => {
                 if self.exchanges_receipts(to) && self.learn_receipt(to, id) {
-                    self.tell_receipt(Some(from), to, id);
+                    self.pass_receipt_on(Some(from), to, id);
                 }
             }
-            News::Sketch => {
+            Message::Sketch => {
                 let [own, its] = [to, from].map(|node| self.agents[node.0 as usize].acknowledged());
-                let lacks: Vec<u32> = its.missing_from(own).collect();
-                lacks.into_iter().for_each(|id| self.tell(to, from, News::Receipt(BundleId(id))));
+                let missing: Vec<u32> = its.missing_from(own).collect();
+                missing
+                    .into_iter()
+                    .for_each(|id| self.send_control(to, from, Message::Receipt(BundleId(id))));
             }
-            News::Space(space) => {
+            Message::Space(space) => {
                 let port = self.ports[to.0 as usize].iter_mut().find(|port| port.peer == from);
                 if let Some(port) = port {
                     port.space = space;
                     self.on_change(to);
                 }
             }
-            News::Reclaim(id) => {
+            Message::Reclaim(id) => {
                 if self.agents[to.0 as usize].on_reclaim(from, id) {
                     self.wake(to);
                 } else {
-                    self.tell(to, from, News::ReclaimRefused(id));
+                    self.send_control(to, from, Message::ReclaimRefused(id));
                 }
             }
-            News::ReclaimRefused(id) => self.agents[to.0 as usize].on_reclaim_refused(self.now, from, id),
+            Message::ReclaimRefused(id) => self.agents[to.0 as usize].on_reclaim_refused(self.now, from, id),
         }
     }
 
@@ -109,15 +111,15 @@ impl<O: Observer> World<'_, O> {
         if self.is_carried() {
             for (from, to) in [(a, b), (b, a)] {
                 if self.exchanges_receipts(from) && self.exchanges_receipts(to) {
-                    self.tell(from, to, News::Sketch);
+                    self.send_control(from, to, Message::Sketch);
                 }
             }
             return;
         }
         let [x, y] = [a, b].map(|node| self.agents[node.0 as usize].acknowledged());
-        let news: Vec<(NodeId, u32)> =
+        let unknown: Vec<(NodeId, u32)> =
             (x.missing_from(y).map(|id| (a, id))).chain(y.missing_from(x).map(|id| (b, id))).collect();
-        for (node, id) in news {
+        for (node, id) in unknown {
             let teller = if node == a { b } else { a };
             self.spread_receipt(Some(teller), node, BundleId(id));
         }
@@ -127,24 +129,24 @@ impl<O: Observer> World<'_, O> {
         if !self.is_carried() {
             self.spread_receipt(None, node, id);
         } else if self.exchanges_receipts(node) && self.learn_receipt(node, id) {
-            self.tell_receipt(None, node, id);
+            self.pass_receipt_on(None, node, id);
         }
     }
     /// `node` passes a receipt on to all peers but the one that sent it.
-    fn tell_receipt(&mut self, teller: Option<NodeId>, node: NodeId, id: BundleId) {
+    fn pass_receipt_on(&mut self, teller: Option<NodeId>, node: NodeId, id: BundleId) {
         for at in 0..self.ports[node.0 as usize].len() {
             let peer = self.ports[node.0 as usize][at].peer;
             if Some(peer) != teller && self.exchanges_receipts(peer) {
-                self.tell(node, peer, News::Receipt(id));
+                self.send_control(node, peer, Message::Receipt(id));
             }
         }
     }
-    /// Whether that is news.
+    /// Whether the receipt was unknown there.
     fn learn_receipt(&mut self, node: NodeId, id: BundleId) -> bool {
         let created = self.created_at(id);
-        let news = self.agents[node.0 as usize].learn_receipt(self.now, id, created);
+        let is_new = self.agents[node.0 as usize].learn_receipt(self.now, id, created);
         self.flush_change(node);
-        news
+        is_new
     }
     /// `node` learns from `teller` that `id` is delivered, and so does everybody connected to it, at once.
     fn spread_receipt(&mut self, teller: Option<NodeId>, node: NodeId, id: BundleId) {
@@ -160,8 +162,8 @@ impl<O: Observer> World<'_, O> {
             self.learn_receipt(node, id);
             // Most neighbours have heard of it already.
             let peers = self.ports[node.0 as usize].iter().map(|port| port.peer);
-            let news = peers.filter(|peer| !self.agents[peer.0 as usize].knows_receipt(id));
-            reached.extend(news.map(|peer| (Some(node), peer)));
+            let unaware = peers.filter(|peer| !self.agents[peer.0 as usize].knows_receipt(id));
+            reached.extend(unaware.map(|peer| (Some(node), peer)));
         }
     }
     fn exchanges_receipts(&self, node: NodeId) -> bool {
@@ -186,7 +188,7 @@ impl<O: Observer> World<'_, O> {
         if !self.is_carried() {
             return;
         }
-        let is_news = |told: Option<PeerSpace>| {
+        let is_changed = |told: Option<PeerSpace>| {
             told.is_none_or(|told| {
                 let changed = told.free.0.abs_diff(free.0);
                 changed > capacity.0 / SPACE_CHANGES || (changed > 0 && (free.0 == 0 || told.free.0 == 0))
@@ -194,17 +196,17 @@ impl<O: Observer> World<'_, O> {
         };
         for at in 0..self.ports[index].len() {
             let port = &mut self.ports[index][at];
-            if is_news(port.announced) {
+            if is_changed(port.announced) {
                 port.announced = Some(space);
                 let peer = port.peer;
-                self.tell(node, peer, News::Space(space));
+                self.send_control(node, peer, Message::Space(space));
             }
         }
     }
     /// `node` asks a peer for a copy that it moved to it.
     pub(super) fn ask_back(&mut self, node: NodeId, peer: NodeId, id: BundleId) {
         if self.is_carried() {
-            self.tell(node, peer, News::Reclaim(id));
+            self.send_control(node, peer, Message::Reclaim(id));
         } else if self.agents[peer.0 as usize].on_reclaim(node, id) {
             self.wake(peer);
         } else {
