@@ -84,7 +84,7 @@ size = "1 MB"
 """
 
 
-@pytest.mark.parametrize("transport", ["tcp", "dccp", "udpdtn", "ltp", "adaptive"])
+@pytest.mark.parametrize("transport", ["tcp", "dccp", "udpdtn", "ltp", "ltp-dccp", "adaptive"])
 def test_a_controller_in_python_works_over_every_transport(transport: str) -> None:
     scenario = lightlag.Scenario(TRANSPORTS).set("transport", transport)
     if transport == "adaptive":

@@ -10,6 +10,7 @@ use lightlag_protocols::transport::tcp::{Kind, Segment};
 use lightlag_protocols::transport::udpdtn::{self as transport, UDP_HEADER};
 use lightlag_protocols::units::Bytes;
 use lightlag_protocols::wire::dccp::{Addresses, IP_PROTOCOL};
+use lightlag_protocols::wire::ltp;
 
 /// What the far ends listen on: ports that stand for no protocol that tools would look for inside.
 pub const TCP_PORT: u16 = 40_000;
@@ -167,8 +168,10 @@ impl Conversation {
         let mut head = ip.to_bytes().to_vec();
         packet.write(Some(&addresses), &mut head);
         let length = head.len();
-        // Data are zeros; the writer of the frame adds them.
-        head.truncate(length - packet.data.len());
+        // Data are zeros, which readers add; of LTP, all behind the head of the segment.
+        let segment = (self.ports[1] == ltp::PORT).then(|| ltp::Packet::read(&packet.data).ok()).flatten();
+        let known = segment.map_or(0, |read| read.segment.head_size() as usize);
+        head.truncate(length - packet.data.len() + known);
         Frame { head, length: length as u32 }
     }
     fn tcp(&self, segment: &Segment, way: IpFields) -> Frame {

@@ -426,7 +426,7 @@ keys! {
         start: TIME, "When the first flow starts.";
         stop: TIME, "When its source ends.";
         apart: TIME, "Time between the starts of the flows of a `count`.";
-        transport: Word(&["tcp", "dccp", "udpdtn", "ltp", "adaptive"]), "Transport protocol.";
+        transport: Word(&["tcp", "dccp", "udpdtn", "ltp", "ltp-dccp", "adaptive"]), "Transport protocol.";
         controller: Algorithm("controller"), "Congestion controller.";
         size: SIZE, "Bytes to send; without it data never end.";
         rate: RATE, "Rate of a source with `on` and `off`.";

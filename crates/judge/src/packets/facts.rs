@@ -7,6 +7,7 @@ use lightlag_protocols::record::packets::{Body, Packet};
 use lightlag_protocols::transport::tcp::{Kind, Sack, Segment};
 use lightlag_protocols::transport::udpdtn::Datagram;
 use lightlag_protocols::transport::{dccp, ltp};
+use lightlag_protocols::wire;
 use std::fmt::Write;
 
 /// What a packet is for.
@@ -128,7 +129,12 @@ impl Facts {
     }
     fn fill_dccp(&mut self, packet: &dccp::Packet) {
         let header = &packet.header;
-        self.what = if header.kind().is_data() { What::Datagram } else { What::Control };
+        self.what = match header.kind().is_data() {
+            false => What::Control,
+            // The receiver of a flow has nothing to send but the reports of LTP in DCCP.
+            true if !self.forward && is_report(&packet.data) => What::Claims,
+            true => What::Datagram,
+        };
         (self.length, self.offset) = (packet.data.len() as u32, header.sequence.get());
         let print = fold(self.what as u64, self.offset);
         let print = fold(print, header.body.ack().map_or(0, |ack| ack.get() + 1));
@@ -200,6 +206,11 @@ impl Facts {
         let way = (u64::from(self.priority) << 1) | u64::from(self.forward);
         fold(self.print, (u64::from(self.flow) << 9) | way)
     }
+}
+
+/// Whether the data of a packet of DCCP are a segment that only a receiver of LTP sends.
+fn is_report(data: &[u8]) -> bool {
+    wire::ltp::Packet::read(data).is_ok_and(|read| !read.segment.is_from_sender())
 }
 
 #[inline]

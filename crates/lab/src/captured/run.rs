@@ -64,6 +64,6 @@ pub(super) fn headers(spec: &FlowSpec) -> Headers {
         Transport::Adaptive { config, .. } => of_tcp(&config.tcp),
         Transport::Dccp { .. } => Headers { port: DCCP_PORT, ..none },
         Transport::Udpdtn { config, .. } => Headers { port: udpdtn::PORT, transfer: Some(*config), ..none },
-        Transport::Ltp { .. } => Headers { port: ltp::PORT, ..none },
+        Transport::Ltp { .. } | Transport::LtpDccp { .. } => Headers { port: ltp::PORT, ..none },
     }
 }

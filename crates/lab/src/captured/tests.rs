@@ -238,6 +238,53 @@ fn flows_of_every_transport_are_told_as_they_ran() {
     }
 }
 
+#[test]
+fn ltp_in_dccp_is_a_flow_beside_its_connection_in_a_capture_of_a_run() {
+    use analysis::Protocol;
+    for controller in ["ccid2", "ccid3"] {
+        let (told, figures) = analysed(controller, "ltp-dccp");
+        assert_eq!(told.notes, [""; 0], "{controller}");
+        let of = |protocol| told.flows.iter().filter(move |flow| flow.protocol == protocol);
+        assert_eq!((of(Protocol::Dccp).count(), of(Protocol::LtpDccp).count(), told.flows.len()), (2, 2, 4));
+        for (index, name) in ["file0", "file1"].into_iter().enumerate() {
+            let (below, above) = (of(Protocol::Dccp).nth(index), of(Protocol::LtpDccp).nth(index));
+            let (below, above) = (below.expect("counted"), above.expect("counted"));
+            assert_eq!((&below.first, &below.second), (&above.first, &above.second), "{controller}");
+            assert!(
+                above.second.ends_with(":1113"),
+                "the port of LTP (RFC 7122, section 4): {}",
+                above.second
+            );
+            let sent = figures.of_part(name, "packets_sent").unwrap();
+            assert_eq!(above.out.data_packets as f64, sent, "{controller}: segments of LTP with data");
+            assert!(below.out.data_packets as f64 > sent, "{controller}: acknowledgements of reports too");
+            let blocks = above.out.messages.map(|blocks| (blocks.sent, blocks.bytes));
+            assert_eq!(blocks, Some((2, 2_000_000)), "{controller}");
+            assert!(above.out.lost_packets > Some(0) && below.out.rtt_ms.is_some(), "{controller}");
+        }
+    }
+}
+
+#[test]
+fn tshark_reads_ltp_in_dccp_of_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.pcapng");
+    captured("ccid2", "ltp-dccp", Where::Senders, &path);
+    assert_eq!(warnings(&path).unwrap_or_default(), [""; 0]);
+    let fields = ["-T", "fields", "-e", "dccp.service_code", "-e", "dccp.dstport", "-e", "ltp.type"];
+    let count = |filter: &str| {
+        let arguments = [&["-r", "FILE", "-Y", filter][..], &fields].concat();
+        let text = told("tshark", &arguments, &path)?;
+        // Without what it says of its user.
+        Some(text.lines().filter(|row| row.contains('\t')).map(str::to_owned).collect::<Vec<_>>())
+    };
+    let Some(requests) = count("dccp.type == 0") else { return };
+    assert!(!requests.is_empty() && requests.iter().all(|row| row == "7107696\t1113\t"), "{requests:?}");
+    let data = |what: &str| count(what).map_or(0, |rows| rows.len());
+    let carrying = "(dccp.type == 2 or dccp.type == 4)";
+    assert!(data(carrying) > 2000 && data(carrying) == data(&format!("{carrying} and ltp")));
+}
+
 fn conversation(size: u64) -> Conversation {
     conversation_over("tcp", "sack", size)
 }

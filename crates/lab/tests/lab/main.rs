@@ -11,6 +11,7 @@ mod failures;
 mod future;
 mod hard_networks;
 mod judged;
+mod ltp_dccp;
 mod marks;
 mod reference;
 #[path = "../../../../tests/skip.rs"]

@@ -260,8 +260,8 @@ fn every_number_of_a_series_is_in_the_reference() {
             controller.len()
         )
     };
-    let flows =
-        ["tcp", "dccp", "udpdtn", "ltp", "adaptive"].map(|transport| flow(transport, "rate = \"9 kbit/s\""));
+    let flows = ["tcp", "dccp", "udpdtn", "ltp", "ltp-dccp", "adaptive"]
+        .map(|transport| flow(transport, "rate = \"9 kbit/s\""));
     let window = flow("tcp", "window = \"9 kB\"");
     assert_eq!(
         names(&(sampled.clone() + &flows.concat() + &window)),

@@ -40,7 +40,7 @@ pub fn estimate(root: &Section, network: &Network) -> Estimate {
             format!("flow `{name}` has {:.1e} packets in flight at once", load.under_way),
             "write a lower rate, delay, size or queue",
             0.0,
-            load.under_way * PACKET_BYTES,
+            load.under_way * kept_bytes(flow),
         ));
         estimate.add(item(
             format!("flow `{name}` makes {:.1e} turns of `on`, `off`, their packets, or reports", load.turns),
@@ -94,7 +94,7 @@ pub(super) fn sampled(root: &Section, every: Option<Duration>, duration: Duratio
 /// How many packets there are for one of content: copies that links and LTP make, checkpoints and their reports.
 fn doubled(flow: &FlowSpec, links: &[LinkPlan]) -> f64 {
     let own = match &flow.transport {
-        Transport::Ltp { config, block, .. } => {
+        Transport::Ltp { config, block, .. } | Transport::LtpDccp { ltp: config, block, .. } => {
             let often =
                 config.checkpoint_every.map_or(block.0, |every| every.min(block.0)) < 4 * config.segment;
             f64::from(config.copies.unwrap_or(1)) * if often { 3.0 } else { 1.0 }
@@ -174,7 +174,9 @@ impl Load {
             (Source::OnOff { on, off, rate }, _) => {
                 left / (span(on) + span(off)).max(1e-9) + bytes_per_s(rate) * left / packet
             }
-            (_, Transport::Ltp { config, .. }) => config.report_every.map_or(0.0, turn),
+            (_, Transport::Ltp { config, .. } | Transport::LtpDccp { ltp: config, .. }) => {
+                config.report_every.map_or(0.0, turn)
+            }
             _ => 0.0,
         };
         // What a source makes in a moment leaves at once, however little.
@@ -187,6 +189,14 @@ impl Load {
     }
 }
 
+/// Bytes of memory of a packet in flight. Segments of LTP are bytes within packets of DCCP.
+fn kept_bytes(flow: &FlowSpec) -> f64 {
+    match &flow.transport {
+        Transport::LtpDccp { dccp, .. } => PACKET_BYTES + dccp.packet.0 as f64,
+        _ => PACKET_BYTES,
+    }
+}
+
 /// Bytes of content of a packet, about.
 fn packet_bytes(flow: &FlowSpec) -> f64 {
     let bytes = match &flow.transport {
@@ -194,7 +204,9 @@ fn packet_bytes(flow: &FlowSpec) -> f64 {
         Transport::Dccp { config, .. } => config.segment().0,
         Transport::Udpdtn { config, .. } => config.symbol.0,
         // Blocks and what lies between checkpoints end segments.
-        Transport::Ltp { config, block, .. } => config.segment.min(block.0),
+        Transport::Ltp { config, block, .. } | Transport::LtpDccp { ltp: config, block, .. } => {
+            config.segment.min(block.0)
+        }
         Transport::Adaptive { config, .. } => config.packet.0,
     };
     bytes.max(1) as f64

@@ -25,15 +25,17 @@ enum Kind {
     Dccp,
     Udpdtn,
     Ltp,
+    LtpDccp,
     Adaptive,
 }
 
 /// All of them, by the names that scenarios and controllers give them.
-const KINDS: [(&str, Kind); 5] = [
+const KINDS: [(&str, Kind); 6] = [
     ("tcp", Kind::Tcp),
     ("dccp", Kind::Dccp),
     ("udpdtn", Kind::Udpdtn),
     ("ltp", Kind::Ltp),
+    ("ltp-dccp", Kind::LtpDccp),
     ("adaptive", Kind::Adaptive),
 ];
 
@@ -49,19 +51,19 @@ const KEYS_OF: &[(&str, &[Kind])] = &[
     ("recovery", &[Kind::Tcp, Kind::Adaptive]),
     ("ack_every", &[Kind::Tcp, Kind::Adaptive]),
     ("duplicates", &[Kind::Tcp, Kind::Adaptive]),
-    ("ack_delay", &[Kind::Tcp, Kind::Dccp, Kind::Adaptive]),
+    ("ack_delay", &[Kind::Tcp, Kind::Dccp, Kind::LtpDccp, Kind::Adaptive]),
     ("switch", &[Kind::Adaptive]),
     ("switch_delay", &[Kind::Adaptive]),
     ("datagram_controller", &[Kind::Adaptive]),
     ("block_symbols", &[Kind::Udpdtn]),
     ("in_order", &[Kind::Udpdtn]),
-    ("block_size", &[Kind::Ltp]),
-    ("checkpoint_every", &[Kind::Ltp]),
-    ("report_every", &[Kind::Ltp]),
-    ("copies", &[Kind::Ltp]),
-    ("sequence_window", &[Kind::Dccp]),
-    ("ecn", &[Kind::Dccp]),
-    ("fault", &[Kind::Dccp]),
+    ("block_size", &[Kind::Ltp, Kind::LtpDccp]),
+    ("checkpoint_every", &[Kind::Ltp, Kind::LtpDccp]),
+    ("report_every", &[Kind::Ltp, Kind::LtpDccp]),
+    ("copies", &[Kind::Ltp, Kind::LtpDccp]),
+    ("sequence_window", &[Kind::Dccp, Kind::LtpDccp]),
+    ("ecn", &[Kind::Dccp, Kind::LtpDccp]),
+    ("fault", &[Kind::Dccp, Kind::LtpDccp]),
 ];
 
 /// Every flow.
@@ -87,9 +89,13 @@ fn flow(section: &Section, links: &[LinkPlan], known: &Known) -> Result<FlowSpec
     let kind = section.word("transport", &KINDS)?.unwrap_or_default();
     refuse_others(section, kind)?;
     let node = section.get("controller").ok_or_else(|| section.missing("controller", "\"new_reno\""))?;
-    // Of its two stacks, TCP is the one that `controller` is for.
-    let stream = if kind == Kind::Adaptive { Kind::Tcp } else { kind };
-    let chosen = controller(section, "controller", node, stream.name(), known)?;
+    // Of two stacks or layers, the one that `controller` is for.
+    let controlled = match kind {
+        Kind::Adaptive => Kind::Tcp,
+        Kind::LtpDccp => Kind::Dccp,
+        other => other,
+    };
+    let chosen = controller(section, "controller", node, controlled.name(), known)?;
     let packet = section.quantity("packet_size", bytes)?.unwrap_or(Bytes(1500));
     if packet <= HEADER || packet > Bytes(65_535) {
         return section.refuse(
@@ -115,7 +121,15 @@ fn flow(section: &Section, links: &[LinkPlan], known: &Known) -> Result<FlowSpec
                 controller,
             },
             Kind::Udpdtn => Transport::Udpdtn { config: udpdtn_config(section, packet)?, controller },
-            Kind::Ltp => ltp_transport(section, packet, round_trip, controller)?,
+            Kind::Ltp => {
+                let config = ltp_config(section, packet.saturating_sub(ltp::UDP_HEADER), round_trip)?;
+                Transport::Ltp { config, controller, block: block_size(section)? }
+            }
+            Kind::LtpDccp => {
+                let dccp = dccp_config(section, controller.name(), packet, round_trip)?;
+                let ltp = ltp_config(section, dccp.segment(), round_trip)?;
+                Transport::LtpDccp { ltp, dccp, controller, block: block_size(section)? }
+            }
             Kind::Adaptive => Transport::Adaptive {
                 config: adaptive_config(section, &chosen, packet, (round_trip, planned_rate.is_some()))?,
                 controllers: Controllers {
@@ -160,7 +174,7 @@ fn refuse_others(section: &Section, kind: Kind) -> Result<()> {
 }
 
 fn source(section: &Section, kind: Kind) -> Result<Source> {
-    let whole = matches!(kind, Kind::Udpdtn | Kind::Ltp | Kind::Adaptive);
+    let whole = matches!(kind, Kind::Udpdtn | Kind::Ltp | Kind::LtpDccp | Kind::Adaptive);
     if let Some(key) = ["on", "off", "rate", "stop"].iter().find(|key| whole && section.get(key).is_some()) {
         let what =
             format!("{} carries what is there from the start, without `{key}`", kind.name().to_uppercase());
@@ -213,31 +227,34 @@ fn udpdtn_config(section: &Section, packet: Bytes) -> Result<udpdtn::Config> {
     Ok(config)
 }
 
-/// LTP between engines 1 and 2, whose light time is that of the path.
-fn ltp_transport(
-    section: &Section,
-    packet: Bytes,
-    round_trip: Duration,
-    controller: Factory,
-) -> Result<Transport> {
-    let positive = |key: &str| match section.quantity(key, bytes)? {
-        Some(Bytes(0)) => {
-            let what = format!("`{}` is 0 B", section.key(key));
-            section.refuse(key, what, "write at least \"1 B\"")
-        }
-        other => Ok(other),
-    };
-    let mut config = ltp::Config { light: Some(round_trip), ..ltp::Config::new(1, 2, packet) };
+/// LTP between engines 1 and 2, whose light time is that of the path, in segments of at most `segment`.
+fn ltp_config(section: &Section, segment: Bytes, round_trip: Duration) -> Result<ltp::Config> {
+    let usual = ltp::Config::new(1, 2, segment + ltp::UDP_HEADER);
+    let mut config = ltp::Config { light: Some(round_trip), ..usual };
     // A light time of hours is filled by many blocks.
     (config.quotas.exports, config.quotas.imports) = (1 << 20, 1 << 20);
-    config.checkpoint_every = positive("checkpoint_every")?.map(|every| every.0);
+    config.checkpoint_every = at_least_a_byte(section, "checkpoint_every")?.map(|every| every.0);
     config.report_every = section.quantity("report_every", positive_time)?;
     config.copies = count(section, "copies", 10)?.or(config.copies);
     if config.segment < LTP_SEGMENT_LEAST {
         let what = "a segment of LTP has up to 64 B of headers, and 28 B those of UDP and IP";
         return section.refuse("packet_size", what, "give packets room for data");
     }
-    Ok(Transport::Ltp { config, controller, block: positive("block_size")?.unwrap_or(LTP_BLOCK) })
+    Ok(config)
+}
+
+fn block_size(section: &Section) -> Result<Bytes> {
+    Ok(at_least_a_byte(section, "block_size")?.unwrap_or(LTP_BLOCK))
+}
+
+fn at_least_a_byte(section: &Section, key: &str) -> Result<Option<Bytes>> {
+    match section.quantity(key, bytes)? {
+        Some(Bytes(0)) => {
+            let what = format!("`{}` is 0 B", section.key(key));
+            section.refuse(key, what, "write at least \"1 B\"")
+        }
+        other => Ok(other),
+    }
 }
 
 /// Headers of the largest block, and some data.

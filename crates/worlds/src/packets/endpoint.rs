@@ -1,7 +1,7 @@
 //! The two ends of a flow, whatever carries it.
 
 use super::datagrams::{DatagramReceiver, DatagramSender};
-use super::{FlowSpec, Setup, Source, Transport, adaptive, ltp};
+use super::{FlowSpec, Setup, Source, Transport, adaptive, ltp, ltp_dccp};
 use lightlag_protocols::controllers::Flow;
 use lightlag_protocols::record::Observation;
 use lightlag_protocols::record::packets::Body;
@@ -40,6 +40,10 @@ pub enum Endpoint {
     LtpSender(Box<ltp::Sender>),
     /// Receives them.
     LtpReceiver(Box<ltp::Receiver>),
+    /// Sends blocks over LTP in DCCP.
+    LtpDccpSender(Box<ltp_dccp::Sender>),
+    /// Receives them.
+    LtpDccpReceiver(Box<ltp_dccp::Receiver>),
     /// Sends a stream by whatever suits.
     AdaptiveNear(Box<adaptive::Near>),
     /// Receives it.
@@ -110,6 +114,16 @@ impl Endpoint {
                     ltp::Sender::new(config, controller.build(flow), *block, spec.source, PERSISTENT);
                 (Self::LtpSender(Box::new(sender)), Self::LtpReceiver(Box::new(receiver)))
             }
+            Transport::LtpDccp { ltp, dccp, controller, block } => {
+                let flow = flow(setup, index, spec, dccp.segment(), dccp.packet);
+                let seed = lightlag_protocols::rng::mix(setup.seed ^ (u64::from(index) << 32));
+                let ltp = Config { seed, ..ltp.clone() };
+                let dccp = dccp::Config { initial: seed, ..*dccp };
+                let receiver = ltp_dccp::Receiver::new(ltp.mirrored(), &dccp, *block, spec.source);
+                let blocks = ltp_dccp::Blocks { size: *block, source: spec.source, most: PERSISTENT };
+                let sender = ltp_dccp::Sender::new(ltp, dccp, (controller.clone(), flow), blocks);
+                (Self::LtpDccpSender(Box::new(sender)), Self::LtpDccpReceiver(Box::new(receiver)))
+            }
         }
     }
     /// What the plan says of the rate from the sender to the receiver from now on.
@@ -120,6 +134,8 @@ impl Endpoint {
             Self::UdpdtnSender(sender, _) => sender.plan(now, rate),
             Self::LtpSender(sender) => sender.plan(now, rate),
             Self::LtpReceiver(receiver) => receiver.plan(now, rate),
+            Self::LtpDccpSender(sender) => sender.plan(now, rate),
+            Self::LtpDccpReceiver(receiver) => receiver.plan(now, rate),
             Self::TcpReceiver(_)
             | Self::DccpReceiver(_)
             | Self::UdpdtnReceiver(..)
@@ -139,6 +155,8 @@ impl Endpoint {
             (Self::UdpdtnReceiver(receiver, _), Body::Udpdtn(datagram, _)) => receiver.handle(now, datagram),
             (Self::LtpSender(sender), Body::Ltp(segment, _)) => sender.handle(now, &segment),
             (Self::LtpReceiver(receiver), Body::Ltp(segment, start)) => receiver.handle(now, &segment, start),
+            (Self::LtpDccpSender(sender), Body::Dccp(packet)) => sender.handle(now, *packet),
+            (Self::LtpDccpReceiver(receiver), Body::Dccp(packet)) => receiver.handle(now, *packet),
             (Self::AdaptiveNear(near), Body::Adaptive(parcel)) => near.handle(now, *parcel),
             (Self::AdaptiveFar(far), Body::Adaptive(parcel)) => far.handle(now, *parcel),
             // A flow's packets are of its own transport.
@@ -159,6 +177,8 @@ impl Endpoint {
             }
             Self::LtpSender(sender) => sender.poll(now).map(|(sent, start)| Body::Ltp(Box::new(sent), start)),
             Self::LtpReceiver(receiver) => receiver.poll(now).map(|sent| Body::Ltp(Box::new(sent), 0)),
+            Self::LtpDccpSender(sender) => sender.poll(now).map(|packet| Body::Dccp(Box::new(packet))),
+            Self::LtpDccpReceiver(receiver) => receiver.poll(now).map(|packet| Body::Dccp(Box::new(packet))),
             Self::AdaptiveNear(near) => near.poll(now).map(|parcel| Body::Adaptive(Box::new(parcel))),
             Self::AdaptiveFar(far) => far.poll(now).map(|parcel| Body::Adaptive(Box::new(parcel))),
         }
@@ -175,6 +195,8 @@ impl Endpoint {
             Self::UdpdtnReceiver(receiver, _) => receiver.deadline(),
             Self::LtpSender(sender) => sender.deadline(),
             Self::LtpReceiver(receiver) => receiver.deadline(),
+            Self::LtpDccpSender(sender) => sender.deadline(),
+            Self::LtpDccpReceiver(receiver) => receiver.deadline(),
             Self::AdaptiveNear(near) => near.deadline(),
             Self::AdaptiveFar(far) => far.deadline(),
         }
@@ -187,8 +209,10 @@ impl Endpoint {
             | Self::DccpSender(_)
             | Self::UdpdtnSender(..)
             | Self::LtpSender(_)
+            | Self::LtpDccpSender(_)
             | Self::AdaptiveNear(_) => None,
             Self::AdaptiveFar(far) => Some(Bytes(far.delivered())),
+            Self::LtpDccpReceiver(receiver) => Some(Bytes(receiver.delivered())),
             Self::LtpReceiver(receiver) => Some(Bytes(receiver.delivered())),
             Self::DccpReceiver(receiver) => Some(Bytes(receiver.delivered())),
             Self::UdpdtnReceiver(receiver, _) => Some(Bytes(receiver.delivered())),
@@ -210,6 +234,8 @@ impl Endpoint {
             Self::UdpdtnReceiver(receiver, _) => receiver.is_complete(),
             Self::LtpSender(sender) => sender.is_complete(),
             Self::LtpReceiver(receiver) => receiver.is_complete(),
+            Self::LtpDccpSender(sender) => sender.is_complete(),
+            Self::LtpDccpReceiver(receiver) => receiver.is_complete(),
             Self::AdaptiveNear(near) => near.is_complete(),
             Self::AdaptiveFar(far) => far.is_complete(),
         }
@@ -249,6 +275,7 @@ impl Endpoint {
                 let Counts { sent, repairs, timeouts, episodes, .. } = sender.counts();
                 tcp::Counts { sent, repairs, timeouts, episodes, ..tcp::Counts::default() }
             }
+            Self::LtpDccpSender(sender) => sender.counts(),
             Self::DccpSender(sender) => {
                 let dccp::Counts { sent, timeouts, episodes, .. } = sender.connection.counts();
                 tcp::Counts { sent, timeouts, episodes, ..tcp::Counts::default() }
@@ -258,6 +285,7 @@ impl Endpoint {
             | Self::DccpReceiver(_)
             | Self::UdpdtnReceiver(..)
             | Self::LtpReceiver(_)
+            | Self::LtpDccpReceiver(_)
             | Self::AdaptiveFar(_) => tcp::Counts::default(),
         }
     }
@@ -272,11 +300,13 @@ impl Endpoint {
             Self::DccpSender(sender) => sender.connection.observe(seen),
             Self::UdpdtnSender(sender, _) => sender.observe(seen),
             Self::LtpSender(sender) => sender.engine().observe(seen),
+            Self::LtpDccpSender(sender) => sender.observe(seen),
             Self::AdaptiveNear(near) => near.observe(seen),
             Self::TcpReceiver(_)
             | Self::DccpReceiver(_)
             | Self::UdpdtnReceiver(..)
             | Self::LtpReceiver(_)
+            | Self::LtpDccpReceiver(_)
             | Self::AdaptiveFar(_) => {}
         }
     }

@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 
 /// The client service that the blocks are for.
 const SERVICE: u64 = 1;
+/// That of the first block, where they are numbered: beyond those that are registered (RFC 7116), as tools read the blocks of these.
+const NUMBERED: u64 = 64;
 
 /// The sending end.
 pub struct Sender {
@@ -23,6 +25,8 @@ pub struct Sender {
     blocks: BTreeMap<SessionId, (u64, u64)>,
     /// Blocks whose sessions were given up.
     again: Vec<(u64, u64)>,
+    /// Each block is for a client service of its own, counted from [`NUMBERED`].
+    numbers_blocks: bool,
 }
 
 impl Sender {
@@ -42,7 +46,14 @@ impl Sender {
             cut: 0,
             blocks: BTreeMap::new(),
             again: Vec::new(),
+            numbers_blocks: false,
         }
+    }
+    /// The number of the client service says which block of the stream it is: for transports that carry segments
+    /// as bytes, without the place of their block beside them.
+    #[must_use]
+    pub fn numbering_blocks(self) -> Self {
+        Self { numbers_blocks: true, ..self }
     }
     /// The next block, when all of those before has left.
     fn offer_block(&mut self) {
@@ -51,8 +62,9 @@ impl Sender {
         }
         let fresh = (self.cut, self.block.min(self.length - self.cut));
         let (start, length) = self.again.pop().unwrap_or(fresh);
+        let service = if self.numbers_blocks { NUMBERED + start / self.block } else { SERVICE };
         if length > 0
-            && let Ok(session) = self.engine.send(SERVICE, length, 0)
+            && let Ok(session) = self.engine.send(service, length, 0)
         {
             self.blocks.insert(session, (start, length));
             self.cut = self.cut.max(start + length);
@@ -89,6 +101,13 @@ impl Sender {
     pub fn plan(&mut self, now: Instant, rate: BitRate) {
         self.engine.on_plan(now, rate);
     }
+    /// The plan says whether anything can leave, where something else than a controller of LTP follows its rate.
+    pub fn turn_link(&mut self, now: Instant, up: bool) {
+        match up {
+            true => self.engine.link_up(now, Direction::Out),
+            false => self.engine.link_down(now, Direction::Out),
+        }
+    }
     /// Whether all is there.
     pub fn is_complete(&self) -> bool {
         self.cut == self.length && self.blocks.is_empty() && self.again.is_empty()
@@ -108,20 +127,29 @@ pub struct Receiver {
     engine: Engine,
     length: Option<u64>,
     stream: Ranges,
+    /// Bytes of a block, where the client service says which block it is.
+    block: Option<u64>,
 }
 
 impl Receiver {
     /// Of the flow of a source.
     pub fn new(config: Config, controller: Box<dyn Controller>, source: Source) -> Self {
         let length = if let Source::File(size) = source { Some(size.0) } else { None };
-        Self { engine: Engine::new(config, controller), length, stream: Ranges::default() }
+        Self { engine: Engine::new(config, controller), length, stream: Ranges::default(), block: None }
     }
-    /// A segment came of a block that begins at `start` in the stream.
+    /// From a sender that numbers its blocks of this size ([`Sender::numbering_blocks`]).
+    #[must_use]
+    pub fn numbered(self, block: Bytes) -> Self {
+        Self { block: Some(block.0.max(1)), ..self }
+    }
+    /// A segment came of a block that begins at `start` in the stream, unless blocks are numbered.
     pub fn handle(&mut self, now: Instant, segment: &Segment, start: u64) {
         // What is refused is counted there.
         let _ = self.engine.receive(now, segment);
         while let Some(event) = self.engine.take_event() {
-            if let Event::Arrived { from, to, .. } = event {
+            if let Event::Arrived { service, from, to, .. } = event {
+                let numbered = self.block.map(|block| service.saturating_sub(NUMBERED).saturating_mul(block));
+                let start = numbered.unwrap_or(start);
                 self.stream.insert(start + from, start + to);
             }
         }

@@ -8,6 +8,7 @@ pub mod adaptive;
 mod datagrams;
 mod endpoint;
 pub mod ltp;
+mod ltp_dccp;
 mod source;
 mod world;
 
@@ -88,6 +89,17 @@ pub enum Transport {
         config: dccp::Config,
         /// What controls it.
         controller: Factory,
+    },
+    /// LTP in datagrams of DCCP (RFC 7122): LTP repairs, and DCCP decides when a segment leaves.
+    LtpDccp {
+        /// How the sending engine behaves.
+        ltp: ltp_protocol::Config,
+        /// How the sending end of the connection behaves.
+        dccp: dccp::Config,
+        /// What controls the connection.
+        controller: Factory,
+        /// Bytes of a block.
+        block: Bytes,
     },
     /// TCP and datagrams by turns, under a connection that stays.
     Adaptive {

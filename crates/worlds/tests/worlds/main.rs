@@ -14,6 +14,7 @@ mod golden;
 mod golden_packets;
 mod kinetic_contacts;
 mod ltp;
+mod ltp_dccp;
 mod maps;
 mod messages;
 mod mobility_statistics;

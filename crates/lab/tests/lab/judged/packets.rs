@@ -29,10 +29,14 @@ fn carried(entry: &'static Entry, over: &str) -> Transport {
         _ => {}
     }
     let timers = tcp::Timers { first: ms(3000), margin: ms(200), least: ms(200), most: Duration::MAX };
-    if over == "dccp" {
+    if over.ends_with("dccp") {
         let ccid = dccp::Ccid::of(entry.algorithm.name);
         let config = dccp::Config::new(Bytes(1500), dccp::IP_HEADER, ccid, timers);
-        return Transport::Dccp { config, controller };
+        if over == "dccp" {
+            return Transport::Dccp { config, controller };
+        }
+        let ltp = ltp::Config { light: Some(ms(250)), ..ltp::Config::new(1, 2, Bytes(1484)) };
+        return Transport::LtpDccp { ltp, dccp: config, controller, block: Bytes(100_000) };
     }
     let config = tcp::Config::new(Bytes(1460), entry.needs.recovery, timers);
     Transport::Tcp { config, controller }
@@ -291,10 +295,12 @@ fn a_damaged_row_is_told_in_one_line() {
 // --- real runs ---------------------------------------------------------------------------------------
 
 fn fits<T: ?Sized, C>(algorithm: &lightlag_protocols::parameter::Entry<T, C>, transport: &str) -> bool {
-    algorithm.only_with.is_empty() || algorithm.only_with.contains(&transport)
+    // The controller of LTP in DCCP is DCCP's.
+    let controlled = if transport == "ltp-dccp" { "dccp" } else { transport };
+    algorithm.only_with.is_empty() || algorithm.only_with.contains(&controlled)
 }
 
-const TRANSPORTS: [&str; 4] = ["tcp", "dccp", "udpdtn", "ltp"];
+const TRANSPORTS: [&str; 5] = ["tcp", "dccp", "udpdtn", "ltp", "ltp-dccp"];
 
 fn flows() -> impl Strategy<Value = Vec<(&'static str, &'static str, u64)>> {
     let flow = (0..controllers::TABLE.len(), 0..TRANSPORTS.len(), 1_u64..150_000).prop_map(
