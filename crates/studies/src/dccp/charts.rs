@@ -3,7 +3,7 @@
 use super::curves::{AFTER, BEFORE};
 use super::here::Here;
 use super::plan::{OVER_TIME, RATE, RATES, over_rates, spread};
-use super::variants::{CCID2, INCONSISTENT, SMALL, Variant};
+use super::variants::{CCID2, INCONSISTENT, LTP, SMALL, Variant};
 use crate::shared::charts::{Curve, alone, figure, mark, named, over_time, plot};
 use crate::shared::runs::Runs;
 use lightlag_lab::figure;
@@ -18,7 +18,7 @@ const LEGEND: &str = "transport and controller";
 pub fn all(results: &Results, curves: &[Curve]) -> Vec<Figure> {
     let mut all = vec![over_links(results), connections(results)];
     all.extend(OVER_TIMES.iter().map(|of| over_time(of, curves, |_| 1)));
-    all.push(answers(results));
+    all.extend([answers(results), collapse(results)]);
     all
 }
 
@@ -99,4 +99,16 @@ fn answers(results: &Results) -> Figure {
     let caption = "On the poster's link, of all connections: the window in the second round trip after, beside what it \
                    was when the loss was detected.";
     figure(("fault_inconsistent_loss", "Answers to dropped packets", caption), figure::bars(&plot))
+}
+
+fn collapse(results: &Results) -> Figure {
+    let here = Here::collapse(results);
+    let bar = |variant: Variant| {
+        let value = estimate(&here.goodputs(variant))?;
+        Some(named(variant.name, "delivered", None, value))
+    };
+    let marks = LTP.into_iter().filter_map(bar).collect();
+    let plot = plot("of LTP", ("LTP over", ""), ("goodput", "Mbit/s"), marks);
+    let caption = "On the poster's link of 1.5 Mbit/s, over five minutes. All four: DCCP with the four faults of Linux.";
+    figure(("collapse", "LTP over UDP and over DCCP", caption), figure::bars(&plot))
 }

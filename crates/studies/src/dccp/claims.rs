@@ -3,7 +3,8 @@
 use super::here::Here;
 use super::plan::{RATE, RATES};
 use super::variants::{
-    CCID2, CCID3, INCONSISTENT, LINUX, LTP_PACED, LTP_UNPACED, PAIRS, PAUSES, SMALL, STUCK, TCP_SACK, Variant,
+    CCID2, CCID3, INCONSISTENT, LINUX, LTP_CCID2, LTP_CCID3, LTP_PACED, LTP_UNPACED, PAIRS, PAUSES, SMALL,
+    STUCK, TCP_SACK, Variant,
 };
 use crate::shared::parts::{NOT_RUN, found};
 use crate::shared::runs::Runs;
@@ -18,6 +19,8 @@ const ALIKE: f64 = 3.0;
 const SPREAD: f64 = 2.0;
 /// A protocol whose goodput falls below this share of what it has at the link's rate collapses.
 const COLLAPSES: f64 = 0.1;
+/// Under control a protocol drops at most this share of what it drops without.
+const DROPS_FEWER: f64 = 0.01;
 /// Connections vary hugely from this coefficient of variation on, in percent.
 const HUGE: f64 = 20.0;
 /// The least margin of the timer beyond a round trip (RFC 6298, section 2, with the 200 ms of Linux), in seconds.
@@ -55,6 +58,7 @@ pub const CLAIMS: &[Claim<Test>] = &[
     claim("D7", |results| inconsistent(Here::satellite(results, 0.0))),
     claim("D8", |results| small(Here::satellite(results, 0.0))),
     claim("D13", collapses),
+    claim("D15", controlled),
     claim("D14", (|results| huge_variations(Here::satellite(results, 0.0))) as Test)
         .or(&[(SMALL_WINDOWS, |results| huge_variations(Here::narrow(results)))]),
     claim("D9", throughput_on_sockets),
@@ -230,7 +234,7 @@ fn collapses(results: &Results) -> Finding {
     let (Some(paced), Some(unpaced)) = (here.goodput(LTP_PACED), here.goodput(LTP_UNPACED)) else {
         return Finding::untestable(NOT_RUN);
     };
-    let beside = |variant| mean(&here.each(variant, "delivered_beside")).unwrap_or(f64::NAN) / 1e3;
+    let beside = |variant| here.average(variant, "delivered_beside").unwrap_or(f64::NAN) / 1e3;
     let finding = format!(
         "{unpaced:.3} Mbit/s of LTP over UDP sent at 100 Mbit/s, {paced:.2} at the 1.5 Mbit/s of the link; the traffic beside \
          delivers {:.0} kB and {:.0} kB",
@@ -238,6 +242,28 @@ fn collapses(results: &Results) -> Finding {
         beside(LTP_PACED)
     );
     found(&[unpaced < COLLAPSES * paced], finding)
+}
+
+/// LTP over DCCP beside LTP over UDP that nothing controls.
+fn controlled(results: &Results) -> Finding {
+    let here = Here::collapse(results);
+    let told = |variant: Variant| {
+        let of = |metric| here.average(variant, metric);
+        Some((here.goodput(variant)?, [of("sent_of_one")?, of("repaired_of_one")?, of("packets_dropped")?]))
+    };
+    let (Some(unpaced), Some(two), Some(three)) = (told(LTP_UNPACED), told(LTP_CCID2), told(LTP_CCID3))
+    else {
+        return Finding::untestable(NOT_RUN);
+    };
+    let keeps = |one: &(f64, [f64; 3])| [one.0 >= unpaced.0, one.1[2] <= DROPS_FEWER * unpaced.1[2]];
+    let shown = |variant: Variant, (goodput, [sent, repaired, dropped]): &(f64, [f64; 3])| {
+        format!(
+            "{}: {goodput:.3} Mbit/s, {sent:.0} segments sent, {repaired:.0} of them repairs, {dropped:.0} packets dropped",
+            variant.name
+        )
+    };
+    let finding = [shown(LTP_CCID2, &two), shown(LTP_CCID3, &three), shown(LTP_UNPACED, &unpaced)].join("; ");
+    found(&[keeps(&two), keeps(&three)].concat(), finding)
 }
 
 /// DCCP as Linux had it, with all faults at once.

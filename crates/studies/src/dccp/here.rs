@@ -31,7 +31,7 @@ impl<'a> Here<'a> {
     pub fn silence(results: &'a Results) -> Self {
         Self { results, figure: SILENCE, place: None }
     }
-    /// LTP over UDP on the poster's link.
+    /// LTP on the poster's link, over UDP and over DCCP.
     pub fn collapse(results: &'a Results) -> Self {
         Self { results, figure: COLLAPSE, place: None }
     }
@@ -42,6 +42,10 @@ impl<'a> Here<'a> {
     /// A metric of each connection.
     pub fn each(&self, variant: Variant, metric: &str) -> Vec<f64> {
         Runs::of(self.results, self.figure).at(variant.name, self.place.as_slice()).each(metric)
+    }
+    /// Its mean over the connections.
+    pub fn average(&self, variant: Variant, metric: &str) -> Option<f64> {
+        mean(&self.each(variant, metric))
     }
     /// Of all connections together.
     pub fn sum(&self, variant: Variant, metric: &str) -> f64 {

@@ -1,8 +1,6 @@
 //! What the study runs.
 
-use super::variants::{
-    CCID2, CCID3, FAULTS, LINUX, LTP_PACED, LTP_UNPACED, PAIRS, PAUSES, STUCK, UDP, Variant,
-};
+use super::variants::{CCID2, CCID3, FAULTS, LINUX, LTP, PAIRS, PAUSES, STUCK, UDP, Variant};
 use crate::shared::points::{Point, Points, scenario};
 use lightlag_scenario::Error;
 
@@ -23,7 +21,7 @@ pub const NARROW: &str = "narrow";
 
 /// Connections on the poster's link, which is silent once for longer than a timer.
 pub const SILENCE: &str = "outage";
-/// LTP over UDP on the poster's link.
+/// LTP on the poster's link, over UDP and over DCCP.
 pub const COLLAPSE: &str = "collapse";
 /// Millions of packets each, and all alike.
 const SEEDS_OF_COLLAPSE: u64 = 3;
@@ -113,7 +111,7 @@ pub fn plan(quick: bool) -> Result<Points, Error> {
     for variant in silenced() {
         list.push(point(SILENCE, variant, &silent_link(), &[])?);
     }
-    for variant in [LTP_PACED, LTP_UNPACED] {
+    for variant in LTP {
         let made = point(COLLAPSE, variant, &[], &[])?;
         list.push(Point { analysed: false, ..made.with_seeds(if quick { 1 } else { SEEDS_OF_COLLAPSE }) });
     }

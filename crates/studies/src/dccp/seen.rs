@@ -12,7 +12,13 @@ const ONCE_MOST: f64 = 0.75;
 
 /// Those of the run, of the connection that is looked at, and of what its capture shows.
 pub fn metrics(outcome: &Outcome) -> Metrics {
-    let parts = [("goodput", "goodput_bit_per_s"), ("timeouts", "timeouts"), ("episodes", "loss_episodes")];
+    let parts = [
+        ("goodput", "goodput_bit_per_s"),
+        ("sent", "packets_sent"),
+        ("repaired", "packets_repaired"),
+        ("timeouts", "timeouts"),
+        ("episodes", "loss_episodes"),
+    ];
     let mut metrics =
         metrics_of(outcome, parts.map(|(name, figure)| (format!("{name}_of_one"), "one", figure)));
     let beside = outcome.figures.of_part("cross", "delivered_bytes");

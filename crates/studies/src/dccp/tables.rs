@@ -3,7 +3,7 @@
 use super::here::Here;
 use super::plan::{LOSS, RATE, RATES, SPREAD, narrow, over_rates, silenced, spread};
 use super::sockets::ON_SOCKETS;
-use super::variants::{FAULTS, PAIRS, Variant};
+use super::variants::{FAULTS, LTP, PAIRS, Variant};
 use crate::shared::charts::{NONE, cell, row, table};
 use crate::shared::runs::Runs;
 use lightlag_lab::report::Table;
@@ -32,7 +32,7 @@ pub fn all(results: &Results) -> Vec<Table> {
         let title = "Connections on the poster's link, on real sockets".to_owned();
         all.push(connections(sockets, title, &ON_SOCKETS));
     }
-    all.extend([goodputs(results), beyond(results)]);
+    all.extend([goodputs(results), beyond(results), blocks(results)]);
     all
 }
 
@@ -110,4 +110,29 @@ fn beyond(results: &Results) -> Table {
     };
     let caption = "Percent of TCP's goodput with the same controller, on the same seeds.";
     over_links(results, ("DCCP beyond TCP", caption), PAIRS.into_iter().map(of))
+}
+
+/// LTP over UDP and over DCCP: goodput, and the packets that it takes.
+fn blocks(results: &Results) -> Table {
+    let here = Here::collapse(results);
+    let of = |variant: Variant| {
+        let whole = |metric, scale: f64| {
+            let value = here.average(variant, metric);
+            value.map_or(NONE.to_owned(), |value| format!("{:.0}", value / scale))
+        };
+        let goodput = here.goodput(variant).map_or(NONE.to_owned(), |goodput| format!("{goodput:.3}"));
+        let counts = ["sent_of_one", "repaired_of_one", "packets_dropped"].map(|metric| whole(metric, 1.0));
+        row([variant.name], [goodput].into_iter().chain(counts).chain([whole("delivered_beside", 1e3)]))
+    };
+    let head = [
+        "LTP over",
+        "goodput, Mbit/s",
+        "segments sent",
+        "of them repairs",
+        "packets dropped",
+        "delivered beside, kB",
+    ];
+    let caption = "Means of five minutes on the poster's link. Dropped are packets of the queue, those of the traffic beside \
+                   and of both directions included.";
+    table(("LTP over UDP and over DCCP", caption), head, LTP.into_iter().map(of).collect())
 }

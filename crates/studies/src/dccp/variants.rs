@@ -22,6 +22,10 @@ const fn ltp(name: &'static str, controller: &'static str) -> Variant {
     Variant { name, transport: "ltp", controller, fault: None }
 }
 
+const fn over_dccp(name: &'static str, controller: &'static str, fault: Option<&'static str>) -> Variant {
+    Variant { name, transport: "ltp-dccp", controller, fault }
+}
+
 const fn faulty(name: &'static str, controller: &'static str, fault: &'static str) -> Variant {
     Variant { name, transport: "dccp", controller, fault: Some(fault) }
 }
@@ -40,6 +44,16 @@ pub const LTP_PACED: Variant =
     ltp("ltp over udp, at 1.5 Mbit/s", r#"{ name = "fixed", rate = "1.5 Mbit/s" }"#);
 pub const LTP_UNPACED: Variant =
     ltp("ltp over udp, at 100 Mbit/s", r#"{ name = "fixed", rate = "100 Mbit/s" }"#);
+
+/// LTP over DCCP: what the poster set up. DCCP decides when segments leave (RFC 7122).
+pub const LTP_CCID2: Variant = over_dccp("ltp over dccp, ccid2", "ccid2", None);
+pub const LTP_CCID3: Variant = over_dccp("ltp over dccp, ccid3", "ccid3", None);
+/// The same over DCCP as Linux was.
+pub const LTP_LINUX: Variant =
+    over_dccp("ltp over dccp, all four", r#"{ name = "ccid2", stuck_window = true }"#, Some("all"));
+
+/// LTP on the poster's link, by what it is over.
+pub const LTP: [Variant; 5] = [LTP_PACED, LTP_UNPACED, LTP_CCID2, LTP_CCID3, LTP_LINUX];
 
 /// Controllers that both transports can have: (over TCP, over DCCP).
 pub const PAIRS: [(Variant, Variant); 4] = [

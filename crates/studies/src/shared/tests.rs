@@ -33,6 +33,8 @@ fn metrics(study: &Study) -> &'static [&'static str] {
         "arc" => &["goodput_bit_per_s", "goodput_of_ours", "goodput_of_beside", "jain", "overlap"],
         "dccp" => &[
             "goodput_of_one",
+            "sent_of_one",
+            "repaired_of_one",
             "delivered_beside",
             "longest_pause_s",
             "rtt_most_s",
