@@ -1,5 +1,6 @@
 //! Runs of names, and the figures of their consumers.
 
+pub mod account;
 mod figures;
 #[cfg(test)]
 mod tests;

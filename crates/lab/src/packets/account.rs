@@ -39,7 +39,7 @@ pub struct Account {
     pub links: Vec<String>,
     /// Ascending in time; the last one is the end of the run.
     pub samples: Vec<AccountSample>,
-    totals: Vec<FlowTotals>,
+    pub(crate) totals: Vec<FlowTotals>,
 }
 
 impl Account {
@@ -52,8 +52,14 @@ impl Account {
     pub fn end(&mut self, at: Instant) {
         self.sample(at);
     }
-    fn sample(&mut self, at: Instant) {
+    pub(crate) fn sample(&mut self, at: Instant) {
         self.samples.push(AccountSample { at, flows: self.totals.clone(), waiting: Vec::new() });
+    }
+    /// Adds the packets that wait at the next link to the last sample.
+    pub(crate) fn waits(&mut self, waiting: u64) {
+        if let Some(last) = self.samples.last_mut() {
+            last.waiting.push(waiting);
+        }
     }
 }
 
@@ -77,11 +83,7 @@ impl Observer for Account {
             Record::Delivered(flow, total) => self.totals[*flow as usize].delivered = *total,
             // Flows are sampled first, in their order, then links.
             Record::Flow(0, _) => self.sample(now),
-            Record::Backlog(_, waiting) => {
-                if let Some(last) = self.samples.last_mut() {
-                    last.waiting.push(*waiting);
-                }
-            }
+            Record::Backlog(_, waiting) => self.waits(*waiting),
             Record::Offered(..) | Record::Dropped(..) | Record::Arrived(..) | Record::Flow(..) => {}
         }
     }

@@ -46,7 +46,7 @@ pub struct Options {
     /// In scenarios of packets: analyse what a capture of the run shows, under these options. It is kept in
     /// memory until the run has ended: about 140 bytes a packet.
     pub analysis: Option<analysis::Options>,
-    /// In scenarios of packets: count the packets of each flow, whenever the scenario samples.
+    /// In scenarios of packets and of names: count the packets of each flow or consumer, whenever the scenario samples.
     pub account: bool,
     /// Where the run reports how far it has come.
     pub progress: Option<Progress>,
@@ -83,7 +83,7 @@ pub struct Outcome {
     pub series: Option<TimeSeries>,
     /// Analysis of a capture of the run, if requested.
     pub analysed: Option<Analysed>,
-    /// Counts of the packets of each flow over time, if requested.
+    /// Counts of the packets of each flow or consumer over time, if requested.
     pub account: Option<Account>,
     /// Transports of the connections of adaptive flows, and since when.
     pub changes: Vec<Change>,

@@ -4,6 +4,7 @@ use super::trace::{TraceFile, link_names};
 use super::{Options, Outcome, Watchers, World, lines};
 use crate::explain::nothing;
 use crate::judged;
+use crate::names::account::NamesAccount;
 use crate::names::figures;
 use crate::series::TimeSeries;
 use lightlag_judge::names::{Event, NamesJudge, NamesRules};
@@ -22,7 +23,7 @@ impl World for NameNetwork {
 
     fn setup(&self, seed: Seed, options: &Options) -> Result<Setup> {
         let setup = NameNetwork::setup(self, seed);
-        Ok(Setup { sample_every: setup.sample_every.filter(|_| options.series), ..setup })
+        Ok(Setup { sample_every: setup.sample_every.filter(|_| options.series || options.account), ..setup })
     }
     fn judge(&self, setup: &Setup) -> NamesJudge {
         NamesJudge::new(NamesRules {
@@ -49,19 +50,25 @@ impl World for NameNetwork {
         options: &Options,
     ) -> Result<(Outcome, Instant)> {
         let mut progress = options.progress.clone();
-        let mut series = setup.sample_every.map(|_| {
+        let sampled = setup.sample_every.filter(|_| options.series);
+        let mut series = sampled.map(|_| {
             let links = self.links.iter().map(|link| link.name.clone()).collect();
             TimeSeries::of_flows(self.consumers.iter().map(|one| one.name.clone()).collect(), links)
         });
+        let mut account = options.account.then(|| NamesAccount::new(self));
         // Observers that do not need packets add no cost.
-        let outcome = if traces.is_empty() && judge.is_none() {
+        let outcome = if traces.is_empty() && judge.is_none() && account.is_none() {
             names::run(setup, &mut (&mut series, &mut progress))
         } else {
-            names::run(setup, &mut ((traces, judge), (&mut series, &mut progress)))
+            names::run(setup, &mut (((traces, judge), &mut account), (&mut series, &mut progress)))
         };
+        let account = account.map(|mut account| {
+            account.counts.end(outcome.ended);
+            account.counts
+        });
         let mut figures = figures(self, &outcome);
         figures.why = nothing::names(&figures.counts());
-        let made = Outcome { figures, series, ..Outcome::default() };
+        let made = Outcome { figures, series, account, ..Outcome::default() };
         Ok((made, outcome.ended))
     }
     fn verdict(mut judge: NamesJudge, ended: Instant) -> (Vec<String>, u64) {
