@@ -82,6 +82,7 @@ pub fn worst(name: &str, seed: u64, effort: Effort, threads: usize) -> Result<Wo
             population = next_generation(population, contestant, &mut rng)?;
         }
         population.sort_by(|one, other| one.grade.total_cmp(&other.grade));
+        population.retain(|member| member.grade.is_finite());
         population.truncate(REPORTED);
         let found = (1..).zip(&population).map(|(rank, member)| {
             let network = at(format!("worst_{rank:02}"), &member.cube);
@@ -178,10 +179,14 @@ fn graded(cubes: Vec<Cube>, contestant: &Contestant) -> Result<Vec<Member>, Erro
     cubes.into_par_iter().map(grade).collect()
 }
 
+/// Infinite where the controller cannot play.
 fn grade(network: &Network, contestant: &Contestant) -> Result<f64, Error> {
     let of = |metrics: &Metrics, name: &str| {
         metrics.iter().find(|metric| &*metric.0 == name).map_or(0.0, |metric| metric.1)
     };
+    if !contestant.plays(network) {
+        return Ok(f64::INFINITY);
+    }
     let metrics = measured(network, contestant)?;
     let excused = match network.company {
         Company::Tcp(_) => of(&measured(network, find(REFERENCE).map_err(Error::Controller)?)?, DROPPED),
@@ -193,5 +198,5 @@ fn grade(network: &Network, contestant: &Contestant) -> Result<f64, Error> {
 fn measured(network: &Network, contestant: &Contestant) -> Result<Metrics, Error> {
     let options = Options { account: true, ..Options::default() };
     let outcome = run(&scenario(network, contestant)?, Seed::Number(1), &ContactsCache::default(), &options)?;
-    Ok(measures(network, &outcome))
+    Ok(measures(network, contestant, &outcome))
 }

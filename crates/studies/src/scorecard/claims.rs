@@ -2,21 +2,24 @@
 
 use super::controllers::{CONTESTANTS, REFERENCE};
 use super::standing::{NETWORKS_KEPT, Pace, Standing, quantile};
-use super::tables::{PROPERTIES, controllers, kept};
+use super::tables::{PROPERTIES, controllers, kept, left_out};
 use super::text::short;
 use crate::shared::parts::found;
 use lightlag_lab::report::{Finding, Verdict};
 
-/// The controllers that the claims are about: those that are defaults, or the one that was asked for.
+/// The controllers that the claims are about: those that are defaults, or those that were asked for.
 pub fn judged<'a>(standings: &[Standing<'a>]) -> Vec<&'a str> {
     let names = controllers(standings);
-    if names.len() > 2 {
+    if names.len() > ASKED_MOST {
         let is_default = |name: &&str| CONTESTANTS.iter().any(|row| row.is_default && row.name == *name);
         return names.into_iter().filter(is_default).collect();
     }
-    let asked = names.iter().find(|name| **name != REFERENCE).or(names.first());
-    asked.copied().into_iter().collect()
+    let asked: Vec<&str> = names.iter().copied().filter(|name| *name != REFERENCE).collect();
+    if asked.is_empty() { names } else { asked }
 }
+
+/// A controller that was asked for, the same over names, and the reference: with more names, all were run.
+const ASKED_MOST: usize = 3;
 
 /// Those of a controller.
 fn of<'s, 'a>(standings: &'s [Standing<'a>], name: &'s str) -> impl Iterator<Item = &'s Standing<'a>> {
@@ -55,19 +58,20 @@ pub fn verdicts(
 }
 
 /// The five sentences that matter.
-pub fn sentences(standings: &[Standing<'_>]) -> Vec<(&'static str, String)> {
+pub fn sentences(standings: &[Standing<'_>], count: usize) -> Vec<(&'static str, String)> {
     let judged = judged(standings);
     let each =
         |say: &dyn Fn(&str) -> String| judged.iter().map(|name| say(name)).collect::<Vec<_>>().join("; ");
-    let count = judged.first().map_or(0, |name| of(standings, name).count());
+    let runs = |name: &str| of(standings, name).count();
     let limits = each(&|name| {
         let held = of(standings, name).filter(|one| one.keeps()).count();
-        format!("{name} in {}", percent(held, count))
+        let few = if runs(name) < count { format!(" of {}", runs(name)) } else { String::new() };
+        format!("{name} in {}{few}", percent(held, runs(name)))
     });
     let drops = each(&|name| {
         let over = of(standings, name).filter(|one| !one.keeps_drops()).count();
         let most = of(standings, name).map(Standing::dropped).fold(0.0, f64::max);
-        format!("{name} in {} (at most {} %)", percent(over, count), short(100.0 * most))
+        format!("{name} in {} (at most {} %)", percent(over, runs(name)), short(100.0 * most))
     });
     let shares = each(&|name| {
         let median = |pace: Pace| {
@@ -87,20 +91,30 @@ pub fn sentences(standings: &[Standing<'_>]) -> Vec<(&'static str, String)> {
             format!("{name} at \"{property}\" ({:.0} %)", 100.0 * share)
         })
     });
-    let harm = each(&|name| {
-        let harms: Vec<f64> = of(standings, name).filter_map(|one| one.harm).collect();
+    let harms = |name: &str| of(standings, name).filter_map(|one| one.harm).collect::<Vec<_>>();
+    let beside: Vec<&str> = judged.iter().copied().filter(|name| !harms(name).is_empty()).collect();
+    let harm = beside.iter().map(|name| {
+        let harms = harms(name);
         let mean = harms.iter().sum::<f64>() / harms.len().max(1) as f64;
         let most = quantile(harms.iter().copied(), 0.9).unwrap_or(0.0);
         format!("{name} {} % (a tenth: {} % or more)", short(100.0 * mean), short(100.0 * most))
     });
+    let harm = match beside.as_slice() {
+        [] => "No flow of TCP is beside them.".to_owned(),
+        _ => {
+            let each = harm.collect::<Vec<_>>().join("; ");
+            format!("TCP beside them loses, compared to CUBIC in their place, on average: {each}.")
+        }
+    };
+    let left_out = left_out(standings, count).map_or(String::new(), |text| format!(" {text}"));
     vec![
-        ("limits", format!("Of {count} networks, the limits are kept by {limits}.")),
+        ("limits", format!("Of {count} networks, the limits are kept by {limits}.{left_out}")),
         ("drops", format!("Queues drop 5 % of the packets or more: {drops}.")),
         (
             "shares",
             format!("Median share of the limit on constant, slowly and quickly changing networks: {shares}."),
         ),
         ("breaks", format!("The kind of network in which the limits are kept least often: {breaks}.")),
-        ("harm", format!("TCP beside them loses, compared to CUBIC in their place, on average: {harm}.")),
+        ("harm", harm),
     ]
 }

@@ -1,5 +1,6 @@
 //! What is measured in each run.
 
+use super::controllers::Contestant;
 use super::limit::Limit;
 use super::space::{Arrival, Company, Network, PACKET_BITS, PACKET_BYTES, Traffic};
 use super::text::{BESIDE, OURS, PATH, PEERS, SAMPLES, rates, visit};
@@ -20,7 +21,7 @@ const SEARCH_ENDS: f64 = 2.0;
 pub const SHARE: &str = "share";
 /// Share of the limit over the whole run, the first search included.
 pub const SHARE_WHOLE: &str = "share_whole";
-/// Packets sent.
+/// Packets sent; of names Interests, each of which asks for one packet.
 pub const SENT: &str = "sent";
 /// Share of the packets sent that queues dropped.
 pub const DROPPED: &str = "dropped";
@@ -46,6 +47,9 @@ struct Run<'a> {
     network: &'a Network,
     limit: Limit,
     account: &'a Account,
+    outcome: &'a Outcome,
+    /// Whether the flows are consumers of named data.
+    is_of_names: bool,
     round_s: f64,
     /// Indices of flows.
     ours: Vec<usize>,
@@ -55,25 +59,22 @@ struct Run<'a> {
 }
 
 /// All measures of a run; none without an account of its packets.
-pub fn measures(network: &Network, outcome: &Outcome) -> Metrics {
+pub fn measures(network: &Network, contestant: &Contestant, outcome: &Outcome) -> Metrics {
     let Some(account) = outcome.account.as_ref().filter(|account| account.samples.len() > 2) else {
         return Metrics::new();
     };
-    let run = Run::new(network, account);
+    let run = Run::new(network, contestant, (outcome, account));
     let search = run.search_ends();
     let whole = run.share_between(0);
     let share = match network.traffic {
         Traffic::Endless => run.share_between(search),
-        Traffic::File(size) | Traffic::Files(size) => run.share_of_files(size, outcome),
+        Traffic::File(size) | Traffic::Files(size) => run.share_of_files(size),
     };
     let (sent, dropped) = (
         run.since(search, &run.equals, |flow| flow.sent),
         run.since(search, &run.equals, |flow| flow.dropped),
     );
-    let figure = |name: &str| {
-        let of = |flow: &usize| outcome.figures.of_part(&account.flows[*flow], name);
-        run.equals.iter().filter_map(of).sum::<f64>()
-    };
+    let repaired = run.equals.iter().filter_map(|flow| run.figure(*flow, "packets_repaired")).sum::<f64>();
     let back = run.since(0, &run.equals, |flow| flow.back_bytes);
     let all_sent = run.since(0, &run.equals, |flow| flow.sent);
     let [p50, p95] = run.queueing(search);
@@ -85,13 +86,13 @@ pub fn measures(network: &Network, outcome: &Outcome) -> Metrics {
         (DROPPED, Some(part(dropped, sent.max(dropped)))),
         ("dropped_whole", Some(part(run.since(0, &run.equals, |flow| flow.dropped), all_sent))),
         ("lost", Some(part(run.since(0, &run.equals, |flow| flow.lost), all_sent))),
-        (REPAIRED, Some(part(figure("packets_repaired"), all_sent))),
+        (REPAIRED, Some(part(repaired, all_sent))),
         (QUEUE_P50, Some(p50 / run.round_s)),
         (QUEUE_P95, Some(p95 / run.round_s)),
         ("queue_p50_s", Some(p50)),
         ("queue_p95_s", Some(p95)),
         (SETTLE, Some(run.settles())),
-        (JAIN, run.jain(outcome)),
+        (JAIN, run.jain()),
         (BESIDE_BYTES, (!run.beside.is_empty()).then(|| run.since(0, &run.beside, |flow| flow.delivered))),
         ("back_bytes", Some(back)),
         (BACK, Some(part(back, all_sent * PACKET_BYTES))),
@@ -107,14 +108,29 @@ fn part(of: f64, all: f64) -> f64 {
 }
 
 impl<'a> Run<'a> {
-    fn new(network: &'a Network, account: &'a Account) -> Self {
+    fn new(
+        network: &'a Network,
+        contestant: &Contestant,
+        (outcome, account): (&'a Outcome, &'a Account),
+    ) -> Self {
         let named = |prefix: &str| {
             let names = account.flows.iter().enumerate();
             names.filter(|(_, name)| name.starts_with(prefix)).map(|(index, _)| index).collect::<Vec<_>>()
         };
         let equals = [named(OURS), named(PEERS)].concat();
-        let (limit, round_s) = (Limit::new(network), network.round_s());
-        Self { network, limit, account, round_s, ours: named(OURS), beside: named(BESIDE), equals }
+        let (limit, round_s) = (Limit::new(network, contestant), network.round_s());
+        let is_of_names = contestant.is_of_names();
+        let (ours, beside) = (named(OURS), named(BESIDE));
+        Self { network, limit, account, outcome, is_of_names, round_s, ours, beside, equals }
+    }
+    /// A figure of a flow, by its name in the world of packets.
+    fn figure(&self, flow: usize, name: &str) -> Option<f64> {
+        let of = |name| self.outcome.figures.of_part(&self.account.flows[flow], name);
+        match name {
+            "packets_repaired" if self.is_of_names => of("interests_repaired"),
+            "duration_s" if self.is_of_names => Some(of("end_s")? - of("start_s")?),
+            _ => of(name),
+        }
     }
     fn samples(&self) -> &[AccountSample] {
         &self.account.samples
@@ -150,11 +166,10 @@ impl<'a> Run<'a> {
         self.share_of([from, self.last()])
     }
     /// Mean over the files of the least time for each, at a fair share, divided by the time that it took.
-    fn share_of_files(&self, size: f64, outcome: &Outcome) -> f64 {
+    fn share_of_files(&self, size: f64) -> f64 {
         let fair = 1.0 / f64::from(1 + self.network.others);
         let one = |flow: &usize| {
-            let name = &self.account.flows[*flow];
-            let of = |figure| outcome.figures.of_part(name, figure).unwrap_or_default();
+            let of = |figure| self.figure(*flow, figure).unwrap_or_default();
             let least = self.limit.seconds(size, fair, of("start_s"));
             // Of a file that did not arrive, the part that did counts.
             let done = if of("complete") > 0.0 { 1.0 } else { of("delivered_bytes") / size };
@@ -214,14 +229,13 @@ impl<'a> Run<'a> {
         (self.second(found) - self.second(from)) / self.round_s
     }
     /// Jain's index while all flows of the kind are there, if that is ten rounds at least.
-    fn jain(&self, outcome: &Outcome) -> Option<f64> {
+    fn jain(&self) -> Option<f64> {
         if self.equals.len() < 2 || self.network.traffic != Traffic::Endless {
             return None;
         }
-        let of = |flow: usize, figure| outcome.figures.of_part(&self.account.flows[flow], figure);
         let (mut start, mut end) = (0.0_f64, f64::INFINITY);
         for &flow in &self.equals {
-            let (from, lasted) = (of(flow, "start_s")?, of(flow, "duration_s")?);
+            let (from, lasted) = (self.figure(flow, "start_s")?, self.figure(flow, "duration_s")?);
             (start, end) = (start.max(from), end.min(from + lasted));
         }
         let start = start + 5.0 * self.round_s;

@@ -11,6 +11,7 @@ pub mod controllers;
 mod corners;
 mod limit;
 mod measures;
+mod names;
 mod plan;
 pub mod space;
 mod standing;
@@ -48,12 +49,17 @@ pub const STUDY: Study = Study {
         let worst = worst(&standings);
         let files = files(&worst);
         let names: Vec<String> = files.iter().map(|file| file.name.clone()).collect();
+        let count = plan::network_count(evidence.quick);
         Ok(Said {
             claims: claims::verdicts(&standings, |id, finding| WORDS.verdict(id, finding)),
             opening: vec![tables::worst(&worst, &names)],
             figures: charts::figures(&standings),
-            tables: vec![tables::side_by_side(&standings), tables::where_kept(&standings), tables::space()],
-            facts: claims::sentences(&standings),
+            tables: vec![
+                tables::side_by_side(&standings, count),
+                tables::where_kept(&standings),
+                tables::space(),
+            ],
+            facts: claims::sentences(&standings, count),
             scenarios: files,
             ..Said::default()
         })

@@ -1,6 +1,6 @@
 //! What the study runs: every network with every contestant.
 
-use super::controllers::{CONTESTANTS, Contestant, REFERENCE, find};
+use super::controllers::{CONTESTANTS, Contestant, REFERENCE, asked};
 use super::measures::measures;
 use super::space::{Company, Network, drawn};
 use super::{corners, text};
@@ -23,10 +23,18 @@ const DRAWN_QUICK: u64 = 107;
 /// The figure of all points.
 pub const ALL: &str = "scorecard";
 
+const fn drawn_count(quick: bool) -> u64 {
+    if quick { DRAWN_QUICK } else { DRAWN }
+}
+
 /// The networks of the study: named ones, then those drawn with this seed.
 pub fn networks(quick: bool, seed: u64) -> Vec<Network> {
-    let count = if quick { DRAWN_QUICK } else { DRAWN };
-    corners::all().into_iter().chain((0..count).map(|index| drawn(seed, index))).collect()
+    corners::all().into_iter().chain((0..drawn_count(quick)).map(|index| drawn(seed, index))).collect()
+}
+
+/// How many they are.
+pub fn network_count(quick: bool) -> usize {
+    corners::all().len() + drawn_count(quick) as usize
 }
 
 /// The network of a name in the table of runs.
@@ -38,18 +46,16 @@ pub fn network(name: &str) -> Option<Network> {
     corners::all().into_iter().find(|network| network.name == name).or_else(drawn_name)
 }
 
-/// Who is compared: the controller that was asked for and the reference, or all.
-fn contestants(order: &Order<'_>) -> Result<Vec<&'static Contestant>, Error> {
-    let Some(name) = order.controller else { return Ok(CONTESTANTS.iter().collect()) };
-    let asked = find(name).map_err(Error::Controller)?;
-    let reference = CONTESTANTS.iter().filter(|row| row.name == REFERENCE && row.name != asked.name);
-    Ok(std::iter::once(asked).chain(reference).collect())
-}
-
-/// Whether this run is needed: the reference of one controller only where flows of another kind are beside it.
-fn is_needed(network: &Network, contestant: &Contestant, order: &Order<'_>) -> bool {
-    let asked = order.controller.is_none_or(|name| name == contestant.name);
-    asked || matches!(network.company, Company::Tcp(_))
+/// Who runs in a network: the contestants that were asked for, and the reference where flows of another kind are beside
+/// them.
+fn contestants(network: &Network, asked: &[&'static Contestant]) -> Vec<&'static Contestant> {
+    let playing: Vec<_> = asked.iter().copied().filter(|one| one.plays(network)).collect();
+    let beside = matches!(network.company, Company::Tcp(_)) && !playing.is_empty();
+    let is_missing = |row: &&Contestant| {
+        row.name == REFERENCE && beside && playing.iter().all(|one| one.name != REFERENCE)
+    };
+    let reference: Vec<_> = CONTESTANTS.iter().filter(is_missing).collect();
+    playing.into_iter().chain(reference).collect()
 }
 
 /// All points.
@@ -57,10 +63,11 @@ fn is_needed(network: &Network, contestant: &Contestant, order: &Order<'_>) -> b
 /// # Errors
 /// An unknown controller.
 pub fn plan(order: &Order<'_>) -> Result<Points, Error> {
-    let contestants = contestants(order)?;
+    let all = || Ok(CONTESTANTS.iter().collect());
+    let asked = order.controller.map_or_else(all, asked).map_err(Error::Controller)?;
     let (mut list, seed) = (Vec::new(), order.seed.unwrap_or(SEED));
     for network in networks(order.quick, seed).into_iter().map(Arc::new) {
-        for contestant in contestants.iter().filter(|one| is_needed(&network, one, order)) {
+        for contestant in contestants(&network, &asked) {
             list.push(point(&network, contestant)?);
         }
     }
@@ -71,13 +78,13 @@ pub fn plan(order: &Order<'_>) -> Result<Points, Error> {
 /// The scenario of a network in which this controller is judged.
 ///
 /// # Errors
-/// None: each network of the space is a valid scenario.
+/// None: each network of the space that the contestant plays is a valid scenario.
 pub fn scenario(network: &Network, contestant: &Contestant) -> Result<Scenario, lightlag_scenario::Error> {
     let text = text::scenario(network, contestant);
     only(&ScenarioFile::from_toml("network.toml", &text, ".".into(), Catalogue::default().into())?)
 }
 
-fn point(network: &Arc<Network>, contestant: &Contestant) -> Result<Point, Error> {
+fn point(network: &Arc<Network>, contestant: &'static Contestant) -> Result<Point, Error> {
     let described = text::describe(network);
     let columns =
         [(FIGURE, ALL), (VARIANT, contestant.name), (NETWORK, &network.name), (DESCRIBED, &described)];
@@ -86,6 +93,6 @@ fn point(network: &Arc<Network>, contestant: &Contestant) -> Result<Point, Error
     let numbers = numbers.into_iter().map(|(name, value)| (name.to_owned(), value.to_string()));
     let network = network.clone();
     let measured = scenario(&network, contestant)?;
-    let measure: Measure = Box::new(move |outcome| measures(&network, outcome));
+    let measure: Measure = Box::new(move |outcome| measures(&network, contestant, outcome));
     Ok(Point { measure: Some(measure), ..Point::new(columns.chain(numbers).collect(), measured) })
 }

@@ -1,6 +1,8 @@
 //! Tables: each has every measure.
 
+use super::controllers::{CONTESTANTS, Contestant};
 use super::measures::{BACK, DROPPED, JAIN, QUEUE_P50, QUEUE_P95, REPAIRED, SENT, SETTLE, SHARE};
+use super::names;
 use super::space::{AXES, Company, Network, QueueKind, Traffic};
 use super::standing::{Pace, Standing, quantile};
 use super::text::{describe, short};
@@ -21,7 +23,7 @@ pub const MEASURES: [&str; 11] = [
     "return %",
     "limits",
 ];
-const CAPTION: &str = "Share of the limit after the first search; packets sent; shares of them that queues dropped and that repair \
+const CAPTION: &str = "Share of the limit after the first search; packets sent (of names Interests); shares of them that queues dropped and that repair \
                        others; queueing delay and time to 80 % of the share after a change in rounds (a round is the longest RTT, \
                        at least ten packets); Jain's index of flows of its kind; what flows of TCP beside it lose compared to \
                        CUBIC in its place; bytes on the return path per byte sent.";
@@ -60,9 +62,9 @@ pub fn controllers<'a>(standings: &[Standing<'a>]) -> Vec<&'a str> {
 }
 
 /// All controllers side by side.
-pub fn side_by_side(standings: &[Standing<'_>]) -> Table {
+pub fn side_by_side(standings: &[Standing<'_>], count: usize) -> Table {
     let rows = controllers(standings).into_iter().map(|name| summary(name, standings)).collect();
-    let head = ["controller", "networks", "limits kept %", "far off %"]
+    let head = ["controller", "transport", "networks", "limits kept %", "far off %"]
         .into_iter()
         .chain(MEASURES[..10].iter().copied());
     let words = (
@@ -70,10 +72,28 @@ pub fn side_by_side(standings: &[Standing<'_>]) -> Table {
         &*format!(
             "{CAPTION} Medians over the networks; of the share and of Jain's index with the tenth percentile, of drops and of harm \
              the mean with the largest. Limits: a share of at least 0.7 where nothing changes and 0.5 where it changes slower than \
-             ten rounds, less than 5 % dropped. Far off: a share below 0.3, or more than 20 % dropped."
+             ten rounds, less than 5 % dropped. Far off: a share below 0.3, or more than 20 % dropped. {}",
+            left_out(standings, count).unwrap_or_default()
         ),
     );
     table(words, head, rows)
+}
+
+fn contestant(name: &str) -> Option<&'static Contestant> {
+    CONTESTANTS.iter().find(|row| row.name == name)
+}
+
+/// How many of all networks the world of names cannot express, and why; `None` where no consumer of names ran.
+pub fn left_out(standings: &[Standing<'_>], count: usize) -> Option<String> {
+    let names = controllers(standings);
+    let of_names = names.into_iter().find(|name| contestant(name).is_some_and(Contestant::is_of_names))?;
+    let drawn = standings.iter().filter(|standing| standing.controller == of_names).count();
+    let out = count.saturating_sub(drawn);
+    Some(format!(
+        "{out} networks cannot be drawn in the world of names, because in them {}, and it has no TCP: consumers of names are \
+         judged in the other {drawn}.",
+        names::BESIDE_TCP,
+    ))
 }
 
 fn summary(name: &str, standings: &[Standing<'_>]) -> Vec<String> {
@@ -102,7 +122,8 @@ fn summary(name: &str, standings: &[Standing<'_>]) -> Vec<String> {
         worst(all.iter().filter_map(|standing| standing.harm).collect()),
         median(BACK, 100.0),
     ];
-    row([name], cells)
+    let transport = contestant(name).map_or(NONE, |row| row.transport);
+    row([name, transport], cells)
 }
 
 /// The worst networks, each with its file.

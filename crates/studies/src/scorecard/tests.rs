@@ -1,10 +1,10 @@
 //! The networks that are drawn, and what their runs are measured by.
 
 use super::adversary::{self, Effort};
-use super::controllers::{CONTESTANTS, find};
+use super::controllers::{CONTESTANTS, asked, find};
 use super::measures::{self, measures};
 use super::plan::{network, networks, scenario};
-use super::space::{Network, drawn};
+use super::space::{Company, Network, drawn};
 use super::{corners, text};
 use lightlag_lab::run::{ContactsCache, Options, run};
 use lightlag_scenario::{Catalogue, ScenarioFile, Seed};
@@ -44,7 +44,7 @@ proptest! {
     #[test]
     fn every_drawn_network_is_a_valid_scenario_for_every_controller(seed: u64, index in 0_u64..200_000) {
         let network = drawn(seed, index);
-        for contestant in CONTESTANTS {
+        for contestant in CONTESTANTS.iter().filter(|contestant| contestant.plays(&network)) {
             let made = scenario(&network, contestant);
             prop_assert!(made.is_ok(), "{}", made.err().map_or(String::new(), |error| error.to_string()));
         }
@@ -62,11 +62,12 @@ proptest! {
 #[test]
 fn every_measure_is_there_of_every_named_network() {
     for network in corners::all() {
-        let made = scenario(&network, find("cubic").ok().unwrap()).unwrap();
+        let contestant = find("cubic").ok().unwrap();
+        let made = scenario(&network, contestant).unwrap();
         let options = Options { judge: true, account: true, ..Options::default() };
         let outcome = run(&made, Seed::Number(1), &ContactsCache::default(), &options).unwrap();
         assert_eq!(outcome.violations, [""; 0], "{}", network.name);
-        let found = measures(&network, &outcome);
+        let found = measures(&network, contestant, &outcome);
         for name in [
             measures::SHARE,
             measures::SENT,
@@ -87,9 +88,14 @@ fn every_measure_is_there_of_every_named_network() {
 fn a_queue_that_is_filled_and_a_limit_that_is_reached_are_measured() {
     let network = corners::all().into_iter().find(|network| network.name == "beside_cubic").unwrap();
     let measured = |name| {
-        let made = scenario(&network, find(name).ok().unwrap()).unwrap();
+        let contestant = find(name).ok().unwrap();
+        let made = scenario(&network, contestant).unwrap();
         let options = Options { judge: false, account: true, ..Options::default() };
-        measures(&network, &run(&made, Seed::Number(1), &ContactsCache::default(), &options).unwrap())
+        measures(
+            &network,
+            contestant,
+            &run(&made, Seed::Number(1), &ContactsCache::default(), &options).unwrap(),
+        )
     };
     let of = |metrics: &[(lightlag_lab::results::Name, f64)], name: &str| {
         metrics.iter().find(|row| *row.0 == *name).map_or(f64::NAN, |row| row.1)
@@ -98,6 +104,62 @@ fn a_queue_that_is_filled_and_a_limit_that_is_reached_are_measured() {
     assert!(of(&cubic, measures::SHARE) > 0.5 && of(&cubic, measures::QUEUE_P95) > 0.3, "{cubic:?}");
     let ledbat = measured("ledbat");
     assert!(of(&ledbat, measures::SHARE) < 0.5 * of(&cubic, measures::SHARE), "{ledbat:?}");
+}
+
+/// Every measure of a run.
+fn measured(network: &Network, name: &str) -> lightlag_lab::results::Metrics {
+    let contestant = find(name).ok().unwrap();
+    let made = scenario(network, contestant).unwrap();
+    let options = Options { account: true, ..Options::default() };
+    let outcome = run(&made, Seed::Number(1), &ContactsCache::default(), &options).unwrap();
+    assert_eq!(outcome.violations, [""; 0], "{}", network.name);
+    measures(network, contestant, &outcome)
+}
+
+fn of(metrics: &[(lightlag_lab::results::Name, f64)], name: &str) -> f64 {
+    metrics.iter().find(|row| *row.0 == *name).map_or(f64::NAN, |row| row.1)
+}
+
+#[test]
+fn names_play_all_networks_but_those_with_tcp_in_them() {
+    let short_queue = find("short_queue_names").ok().unwrap();
+    for index in 0..500 {
+        let network = drawn(1, index);
+        assert_eq!(short_queue.plays(&network), !matches!(network.company, Company::Tcp(_)));
+    }
+    let count = (0..500).filter(|index| short_queue.plays(&drawn(1, *index))).count();
+    assert!((330..=370).contains(&count), "{count} of 500");
+}
+
+#[test]
+fn a_controller_that_is_asked_for_comes_with_the_same_over_names() {
+    let names = |name| asked(name).map(|all| all.iter().map(|one| one.name).collect::<Vec<_>>());
+    assert_eq!(names("short_queue"), Ok(vec!["short_queue", "short_queue_names"]));
+    assert_eq!(names("dcp"), Ok(vec!["dcp", "dcp_names"]));
+    assert_eq!(names("dcp_names"), Ok(vec!["dcp_names"]));
+    assert_eq!(names("icp"), Ok(vec!["icp_names"]));
+    assert_eq!(names("cubic"), Ok(vec!["cubic"]));
+    assert!(names("icq").is_err_and(|error| error.contains("icp_names")));
+}
+
+#[test]
+fn interests_and_their_data_are_measured_as_packets_are() {
+    let network = |name: &str| corners::all().into_iter().find(|network| network.name == name).unwrap();
+    let filled = measured(&network("queue_of_4"), "aimd_names");
+    assert!(of(&filled, measures::SHARE) > 0.5 && of(&filled, measures::DROPPED) > 0.0, "{filled:?}");
+    let clean = measured(&network("rtt_times_10"), "short_queue_names");
+    assert!(of(&clean, measures::SHARE) > 0.5, "{clean:?}");
+    // An Interest of 24 bytes asks for a packet of 1500.
+    assert!((of(&clean, measures::BACK) - 24.0 / 1500.0).abs() < 1e-9, "{clean:?}");
+    let lossy = measured(&network("loss_30_percent"), "aimd_names");
+    assert!((0.2..0.5).contains(&of(&lossy, measures::REPAIRED)), "{lossy:?}");
+    // The return link carries 8 kbit/s of Interests, which ask for half of what the link could carry.
+    let narrow = measured(&network("return_8kbit"), "short_queue_names");
+    let (rounds, rate) = (130.0, 8_000.0 / 8.0 / 24.0);
+    assert!(
+        of(&narrow, measures::SHARE) > 0.9 && of(&narrow, measures::SENT) < 1.1 * rounds * rate,
+        "{narrow:?}"
+    );
 }
 
 #[test]
@@ -178,12 +240,29 @@ fn a_search_finds_worse_networks_than_those_it_begins_with_whatever_the_threads(
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    #[test]
+    fn consumers_of_names_play_any_drawn_network_to_the_end_and_twice_alike(seed: u64, index in 0_u64..200_000) {
+        let drawn = drawn(seed, index);
+        // Names cannot play beside TCP; fewer packets, or a test takes minutes.
+        let company = if matches!(drawn.company, Company::Tcp(_)) { Company::Own } else { drawn.company };
+        let network = Network { company, rate_bit_s: (drawn.rate_bit_s / 20.0).max(1.0), on_off: None, ..drawn };
+        for contestant in CONTESTANTS.iter().filter(|one| one.is_of_names()) {
+            let once = measured(&network, contestant.name);
+            prop_assert!(of(&once, measures::SHARE) >= 0.0, "{}: {once:?}", contestant.name);
+            prop_assert_eq!(once, measured(&network, contestant.name));
+        }
+    }
+}
+
 #[test]
 fn default_controllers_play_drawn_networks_to_the_end() {
     // On the first, an attempt once left the link below the rate, and contact_rate panicked.
     for index in 0..8 {
         let network = drawn(1, index);
-        for contestant in CONTESTANTS.iter().filter(|contestant| contestant.is_default) {
+        for contestant in CONTESTANTS.iter().filter(|one| one.is_default && one.plays(&network)) {
             let scenario = scenario(&network, contestant).unwrap();
             let (contacts, options) = (ContactsCache::default(), Options::default());
             let outcome = run(&scenario, Seed::Number(1), &contacts, &options).unwrap();

@@ -2,6 +2,7 @@
 
 use super::change::AT_ONCE;
 use super::controllers::Contestant;
+use super::names;
 use super::space::{
     Arrival, BUDGET_PACKETS, Company, FILES, Losses, Network, PACKET_BITS, PAYLOAD, Plan, QueueKind, Traffic,
 };
@@ -32,7 +33,8 @@ fn rates_back(network: &Network) -> Vec<(f64, f64)> {
     rows.into_iter().map(|(at, rate)| (at * network.round_s(), rate)).collect()
 }
 
-fn rate_back(network: &Network) -> f64 {
+/// Its rate, in bit/s.
+pub fn rate_back(network: &Network) -> f64 {
     (network.rate_bit_s / network.return_ratio).max(1.0)
 }
 
@@ -77,14 +79,16 @@ fn mean_rate(network: &Network) -> f64 {
 pub fn scenario(network: &Network, contestant: &Contestant) -> String {
     let seconds = |value: f64| format!("\"{} s\"", decimal(value));
     let duration = network.duration_s();
+    let most = format!("packets_max = {}    # bounds what the run takes\n", SENT_MOST * BUDGET_PACKETS);
+    let head = if contestant.is_of_names() { names::HEAD } else { &most };
     let mut text = format!(
-        "# A network of the scorecard: {}.\n# {}\n\nname = \"{}\"\nduration = {}\nsample_every = {}\npackets_max = {}\n\n[limits]    # `packets_max` bounds what the run takes\nevents = 1e12\nmemory = \"1000 GB\"\n",
+        "# A network of the scorecard: {}.\n# {}\n\nname = \"{}\"\nduration = {}\nsample_every = {}\n{}\n[limits]\nevents = 1e12\nmemory = \"1000 GB\"\n",
         contestant.name,
         describe(network),
         network.name,
         seconds(duration),
         seconds(network.round_s() / SAMPLES),
-        SENT_MOST * BUDGET_PACKETS,
+        head,
     );
     text += &link(network);
     if far(network) {
@@ -94,12 +98,15 @@ pub fn scenario(network: &Network, contestant: &Contestant) -> String {
             seconds((network.others_rtt - 1.0) * network.rtt_s / 2.0),
         );
     }
+    if contestant.is_of_names() {
+        return text + &names::people(network, contestant);
+    }
     text += &flow(network, contestant);
     text + &others(network, contestant)
 }
 
 /// Whether the others have a longer path.
-fn far(network: &Network) -> bool {
+pub fn far(network: &Network) -> bool {
     network.others > 0 && network.others_rtt > 1.0
 }
 
@@ -205,7 +212,6 @@ fn others(network: &Network, contestant: &Contestant) -> String {
     let from = if far(network) { "c" } else { "a" };
     let mut text =
         format!("\n[flows.{name}]\nfrom = \"{from}\"\nto = \"b\"\n{keys}\ncount = {}\n", network.others);
-    let duration = network.duration_s();
     match network.arrival {
         Arrival::Together => {}
         Arrival::Apart(rounds) => text += &format!("apart = \"{} s\"\n", decimal(rounds * network.round_s())),
@@ -213,9 +219,7 @@ fn others(network: &Network, contestant: &Contestant) -> String {
     }
     if network.company == Company::Own {
         if network.arrival == Arrival::Visit {
-            // What a fair share carries in the time of the visit.
-            let bits = 0.35 * duration * mean_rate(network) * PAYLOAD / f64::from(1 + network.others);
-            text += &format!("size = \"{} B\"\n", (bits / 8.0).round().max(1e3));
+            text += &format!("size = \"{} B\"\n", bytes_of_visit(network));
         }
         return text;
     }
@@ -237,6 +241,12 @@ pub fn visit(network: &Network) -> (f64, f64) {
     (0.25 * network.duration_s(), 0.6 * network.duration_s())
 }
 
+/// What a fair share carries in the time of a visit.
+pub fn bytes_of_visit(network: &Network) -> f64 {
+    let bits = 0.35 * network.duration_s() * mean_rate(network) * PAYLOAD / f64::from(1 + network.others);
+    (bits / 8.0).round().max(1e3)
+}
+
 /// A rate in whole bits a second.
 fn bit_s(rate: f64) -> String {
     let whole = if rate == 0.0 { 0.0 } else { rate.round().max(1.0) };
@@ -244,7 +254,7 @@ fn bit_s(rate: f64) -> String {
 }
 
 /// A number without an exponent: nanoseconds, and no more digits than needed.
-fn decimal(value: f64) -> String {
+pub fn decimal(value: f64) -> String {
     let text = format!("{value:.9}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
