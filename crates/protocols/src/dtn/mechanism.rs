@@ -119,6 +119,8 @@ pub enum MechanismEvent<'a> {
     Dropped {
         /// The bundle.
         bundle: &'a Bundle,
+        /// Since when the copy was here.
+        received: Instant,
         /// Why.
         reason: DropReason,
     },

@@ -171,7 +171,7 @@ impl Mechanism for Written {
             MechanismEvent::Receipt { id, created } => {
                 made.report(at, &hooks.on_receipt, |call| call.with((call.at(), id.0, created.as_nanos())));
             }
-            MechanismEvent::Dropped { bundle, reason } => {
+            MechanismEvent::Dropped { bundle, reason, .. } => {
                 let (bundle, reason) = (facts::Bundle::from(bundle), DropReason::from(reason));
                 made.report(at, &hooks.on_dropped, |call| call.with((call.at(), bundle, reason)));
             }

@@ -550,7 +550,7 @@ impl Agent {
         if reason == DropReason::Overflow && self.policy.drop_memory {
             self.dropped.insert(id.0);
         }
-        let dropped = MechanismEvent::Dropped { bundle: &replica.bundle, reason };
+        let dropped = MechanismEvent::Dropped { bundle: &replica.bundle, received: replica.received, reason };
         self.mechanism.on_event(&local!(self, now, None), &dropped);
         self.events.push(Deletion { bundle: replica.bundle, reason, received: replica.received });
         if replica.sending > 0 {

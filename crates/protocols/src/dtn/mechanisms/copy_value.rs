@@ -8,6 +8,7 @@
 //! for it. So one copy counts between planets and there are many among walkers, by one rule. A bundle without
 //! room stays where it is: at its sender, or at the application.
 
+use super::drops::Drops;
 use crate::dtn::arrivals::Arrivals;
 use crate::dtn::{
     BufferDecision, Bundle, BundleId, CopyEvent, DropReason, Entry, IdSet, Incoming, Link, Local, Mechanism,
@@ -15,12 +16,10 @@ use crate::dtn::{
 };
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
-use drops::Drops;
 use horizon::Horizon;
 use sizes::Sizes;
 use under_way::UnderWay;
 
-mod drops;
 mod horizon;
 mod sizes;
 mod under_way;
@@ -447,7 +446,9 @@ impl Mechanism for CopyValue {
                 self.horizon.on_delivery(at.now - created);
                 self.forget_drops_if_relieved(at);
             }
-            MechanismEvent::Dropped { bundle, reason: DropReason::Overflow } => self.drops.insert(bundle.id),
+            MechanismEvent::Dropped { bundle, reason: DropReason::Overflow, .. } => {
+                self.drops.insert(bundle.id)
+            }
             MechanismEvent::Dropped { .. } => self.forget_drops_if_relieved(at),
             _ => {}
         }

@@ -182,7 +182,7 @@ impl Mechanism for Credit {
         }
     }
     fn on_event(&mut self, _: &Local, event: &MechanismEvent) {
-        let MechanismEvent::Dropped { bundle, reason: DropReason::Overflow } = event else { return };
+        let MechanismEvent::Dropped { bundle, reason: DropReason::Overflow, .. } = event else { return };
         if !self.rules.looping_control {
             return;
         }
@@ -206,6 +206,7 @@ mod tests {
     use super::*;
     use crate::dtn::testing::{built, copy, place, store_of};
     use crate::dtn::{NodeId, Offer};
+    use crate::time::Instant;
 
     fn with_credit(id: u32, credit: f64) -> Replica {
         Replica { mechanism_mark: credit.to_bits(), ..copy(id, 300) }
@@ -270,12 +271,20 @@ mod tests {
         (1..4).for_each(|id| {
             mechanism.on_event(
                 &at,
-                &MechanismEvent::Dropped { bundle: &copy(id, 1).bundle, reason: DropReason::Overflow },
+                &MechanismEvent::Dropped {
+                    bundle: &copy(id, 1).bundle,
+                    received: Instant::ZERO,
+                    reason: DropReason::Overflow,
+                },
             )
         });
         mechanism.on_event(
             &at,
-            &MechanismEvent::Dropped { bundle: &copy(4, 1).bundle, reason: DropReason::Expired },
+            &MechanismEvent::Dropped {
+                bundle: &copy(4, 1).bundle,
+                received: Instant::ZERO,
+                reason: DropReason::Expired,
+            },
         );
         let mut answer = |node, id| {
             let replica = copy(id, 1);

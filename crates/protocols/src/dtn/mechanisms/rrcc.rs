@@ -220,6 +220,7 @@ impl Mechanism for Rrcc {
 mod tests {
     use super::*;
     use crate::dtn::testing::{built, copy, place, store_of};
+    use crate::time::Instant;
 
     fn observed(mechanism: &dyn Mechanism, what: &str) -> f64 {
         let store = store_of([]);
@@ -233,7 +234,11 @@ mod tests {
         let at = place(&store, 0, 0.0);
         mechanism.on_event(
             &at,
-            &MechanismEvent::Dropped { bundle: &copy(1, 100).bundle, reason: DropReason::Overflow },
+            &MechanismEvent::Dropped {
+                bundle: &copy(1, 100).bundle,
+                received: Instant::ZERO,
+                reason: DropReason::Overflow,
+            },
         );
         mechanism.on_copy(
             &at,

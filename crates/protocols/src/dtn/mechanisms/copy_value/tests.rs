@@ -194,10 +194,22 @@ fn what_was_dropped_to_make_room_is_not_taken_again_until_half_of_the_buffer_is_
     let store = store_of([7, 8].map(|id| copied(id, 0.0)));
     let mut mechanism = built(&ENTRY, &[]);
     let at = place(&store, RELAY, 0.0);
-    mechanism
-        .on_event(&at, &MechanismEvent::Dropped { bundle: &copy(1, 1).bundle, reason: DropReason::Overflow });
-    mechanism
-        .on_event(&at, &MechanismEvent::Dropped { bundle: &copy(2, 1).bundle, reason: DropReason::Expired });
+    mechanism.on_event(
+        &at,
+        &MechanismEvent::Dropped {
+            bundle: &copy(1, 1).bundle,
+            received: Instant::ZERO,
+            reason: DropReason::Overflow,
+        },
+    );
+    mechanism.on_event(
+        &at,
+        &MechanismEvent::Dropped {
+            bundle: &copy(2, 1).bundle,
+            received: Instant::ZERO,
+            reason: DropReason::Expired,
+        },
+    );
     let mut answer = |at: &Local, id| {
         mechanism.admit(at, &Incoming::Offered(&Offer { replica: &copied(id, 0.0), from: NodeId(1) }))
     };

@@ -322,7 +322,14 @@ fn fill(
             return assert!(before.oldest_idle().is_none(), "a full buffer with idle copies got no answer");
         };
         let gone = store.remove(id).expect("an answer names a copy that is here");
-        smart.on_event(&at, &MechanismEvent::Dropped { bundle: &gone.bundle, reason: DropReason::Overflow });
+        smart.on_event(
+            &at,
+            &MechanismEvent::Dropped {
+                bundle: &gone.bundle,
+                received: Instant::ZERO,
+                reason: DropReason::Overflow,
+            },
+        );
     }
 }
 

@@ -1,0 +1,360 @@
+//! Keeps the copies that add most to delivery for each byte and second that they take.
+//!
+//! One law decides what makes room: a copy is worth what it adds to the chance that its bundle arrives, divided by the
+//! room and time that it takes until then ([`waits::worth`]). Each node learns how long copies wait here for the delivery
+//! of their bundle, destination by destination. Where a contact plan leads to the destination, the wait is known: then
+//! one copy is enough; it is in custody, which moves on with it, and all others are extra.
+
+use super::drops::Drops;
+use crate::dtn::arrivals::Arrivals;
+use crate::dtn::{
+    BufferDecision, Bundle, BundleId, CopyEvent, DropReason, Entry, IdSet, Incoming, Link, Local, Mechanism,
+    MechanismEvent, Needs, NodeId, Observation, Offer, Parameter, Refusal, Replica,
+};
+use crate::math;
+use crate::time::{Duration, Instant};
+use std::collections::BTreeSet;
+use waits::{End, Waits};
+
+mod waits;
+
+/// By this many halvings an incoming bundle must be worth more for each hop of the copy that moves for it. Without it,
+/// copies move back and forth between small buffers.
+const MOVED: f64 = 0.1;
+/// Free share of the buffer at which drops are forgotten: the load that caused them has passed.
+const RELIEVED: f64 = 0.5;
+/// No time is taken to be shorter, in s.
+const SHORTEST: f64 = 1e-3;
+
+/// A copy is worth what it adds.
+pub struct ExpectedWait {
+    margin: f64,
+    /// Whether contacts are planned.
+    planned: bool,
+    /// Whether copies reach a single-copy phase and no contact plan names a better place for them.
+    single_copy_phase: bool,
+    arrivals: Arrivals,
+    waits: Waits,
+    drops: Drops,
+    offered: Option<Offered>,
+    /// What peers in contact had no room for.
+    refused: BTreeSet<(NodeId, BundleId)>,
+}
+
+/// Its row in the table of mechanisms.
+pub const ENTRY: Entry<dyn Mechanism> = Entry {
+    name: "expected_wait",
+    paper: "",
+    parameters: &[
+        Parameter::number(
+            "margin",
+            "",
+            1.0,
+            (0.0, 100.0),
+            "doublings of worth by which a bundle must exceed a copy that it displaces",
+        ),
+        Parameter::integer(
+            "memory",
+            65_536.0,
+            (0.0, 1e9),
+            "number of the newest dropped bundles that are remembered, and not accepted again until half the buffer is free",
+        ),
+    ],
+    only_with: &[],
+    properties: |_, context| Needs {
+        neighbours: !context.plan.is_empty() || context.router.single_copy_phase,
+        receipts: true,
+        // More of the small ones fit.
+        smallest_first: true,
+        contact_plan: true,
+        ..Needs::NONE
+    },
+    build: |given, context| {
+        let planned = !context.plan.is_empty();
+        Box::new(ExpectedWait {
+            margin: given.number("margin"),
+            planned,
+            single_copy_phase: context.router.single_copy_phase && !planned,
+            arrivals: Arrivals::new(context.plan),
+            waits: Waits::default(),
+            drops: Drops::new(given.number("memory") as usize),
+            offered: None,
+            refused: BTreeSet::new(),
+        })
+    },
+};
+
+/// What was offered last.
+#[derive(Clone, Copy)]
+struct Offered {
+    id: BundleId,
+    from: NodeId,
+    /// Of the copy, if it is taken.
+    mark: Mark,
+}
+
+/// What a copy knows of itself and of the others of its bundle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Mark {
+    /// How many others there are of which it knows.
+    others: u32,
+    /// It is in custody up to this second: [`Mark::FOR_GOOD`], [`Mark::EXTRA`], or until it is known that a
+    /// peer has it.
+    custody: u32,
+}
+
+impl Mark {
+    const FOR_GOOD: u32 = u32::MAX;
+    const EXTRA: u32 = 0;
+    const NEW: Self = Self { others: 0, custody: Self::FOR_GOOD };
+
+    fn of(replica: &Replica) -> Self {
+        let bits = replica.mechanism_mark;
+        Self { others: (bits >> 32) as u32, custody: bits as u32 }
+    }
+    fn bits(self) -> u64 {
+        u64::from(self.others) << 32 | u64::from(self.custody)
+    }
+    fn in_custody(self, now: Instant) -> bool {
+        self.gives_custody() || Instant::from_secs(i64::from(self.custody)) > now
+    }
+    /// Whether custody moves on with the copy: not while it may have moved already.
+    fn gives_custody(self) -> bool {
+        self.custody == Self::FOR_GOOD
+    }
+    /// Of the copy that a peer gets.
+    fn for_peer(self) -> Self {
+        let custody = if self.gives_custody() { Self::FOR_GOOD } else { Self::EXTRA };
+        Self { others: self.others.saturating_add(1), custody }
+    }
+}
+
+/// Whether a copy is in custody on a way of the plan, and what it is worth for each byte and second.
+type Worth = (bool, f64);
+const PRICELESS: Worth = (true, f64::INFINITY);
+
+impl ExpectedWait {
+    /// When a bundle that is at `from` can be at its destination by the plan; `None`: not in its lifetime.
+    fn arrival(
+        &mut self,
+        now: Instant,
+        from: NodeId,
+        bundle: &Bundle,
+        without: Option<NodeId>,
+    ) -> Option<Instant> {
+        if !self.planned {
+            return None;
+        }
+        let at = self.arrivals.earliest(now, from, bundle.destination, without);
+        (at <= bundle.expires && at < Instant::MAX).then_some(at)
+    }
+    /// What a copy is worth that was `held` here; `usual`: the usual wait in s.
+    fn worth(&mut self, at: &Local, (bundle, mark): (&Bundle, Mark), held: Duration, usual: f64) -> Worth {
+        let size = bundle.size.0.max(1) as f64;
+        if self.planned
+            && mark.in_custody(at.now)
+            && let Some(arrives) = self.arrival(at.now, at.node, bundle, None)
+        {
+            let wait = (arrives - at.now).as_secs_f64().max(SHORTEST);
+            return (true, 1.0 / (wait * size));
+        }
+        let wait = self.waits.to(bundle.destination, usual) + held.as_secs_f64();
+        let left = (bundle.expires - at.now).as_secs_f64();
+        let left = self.waits.stay().map_or(left, |stay| left.min(stay)).max(SHORTEST);
+        (false, waits::worth(wait, left, mark.others) / size)
+    }
+    /// The usual wait in s; before anything was delivered, the time that has passed.
+    fn usual(&self, at: &Local) -> f64 {
+        self.waits.usual().unwrap_or_else(|| (at.now - Instant::ZERO).as_secs_f64().max(1.0))
+    }
+    /// The idle copy that is worth least; of equals, the one that came first.
+    fn least(&mut self, at: &Local, usual: f64) -> Option<(Worth, BundleId)> {
+        let mut least: Option<(Worth, BundleId)> = None;
+        for replica in at.store.replicas().iter().filter(|replica| replica.sending == 0) {
+            let worth =
+                self.worth(at, (&replica.bundle, Mark::of(replica)), at.now - replica.received, usual);
+            if least.is_none_or(|(other, _)| worth < other) {
+                least = Some((worth, replica.bundle.id));
+            }
+        }
+        least
+    }
+    fn worth_of_incoming(&mut self, at: &Local, incoming: &Bundle, usual: f64) -> Worth {
+        if incoming.destination == at.node {
+            return PRICELESS;
+        }
+        let mark = self.offered(incoming).map_or(Mark::NEW, |offered| offered.mark);
+        self.worth(at, (incoming, mark), Duration::ZERO, usual)
+    }
+    /// The offer of the incoming bundle, unless it was created here.
+    fn offered(&self, incoming: &Bundle) -> Option<Offered> {
+        self.offered.filter(|offered| offered.id == incoming.id)
+    }
+    /// New custodian of a copy: the neighbour with most room, if it has enough and its radio is free, but not
+    /// the sender of `incoming`.
+    fn custodian(&self, at: &Local, id: BundleId, incoming: &Bundle) -> Option<NodeId> {
+        let size = at.store.get(id)?.bundle.size;
+        let giver = self.offered(incoming).map(|offered| offered.from);
+        let has_room =
+            |link: &&Link| link.peer_space.idle && link.peer_space.free >= size && Some(link.peer) != giver;
+        // Of equals, the oldest link.
+        let roomiest = at.links.iter().filter(has_room).rev().max_by_key(|link| link.peer_space.free);
+        roomiest.map(|link| link.peer)
+    }
+    /// A copy that a peer in contact has room for and from where it arrives sooner by the plan: whatever the router waits
+    /// for.
+    fn sooner_elsewhere(&mut self, at: &Local) -> Option<(BundleId, NodeId)> {
+        if !self.planned {
+            return None;
+        }
+        for link in at.links.iter() {
+            for replica in at.store.replicas().iter().filter(|replica| replica.sending == 0) {
+                let bundle = &replica.bundle;
+                if bundle.size <= link.peer_space.free
+                    && !self.refused.contains(&(link.peer, bundle.id))
+                    && let Some(there) = self.arrival(at.now, link.peer, bundle, Some(at.node))
+                    && self.arrival(at.now, at.node, bundle, Some(link.peer)).is_none_or(|here| there < here)
+                {
+                    return Some((bundle.id, link.peer));
+                }
+            }
+        }
+        None
+    }
+    /// By a plan, what cannot leave yet waits where it takes no room.
+    fn admits_created(&mut self, at: &Local, bundle: &Bundle) -> bool {
+        self.arrival(at.now, at.node, bundle, None).is_none()
+            || at.links.iter().any(|link| self.arrival(at.now, link.peer, bundle, Some(at.node)).is_some())
+    }
+    fn forget_drops_if_relieved(&mut self, at: &Local) {
+        let capacity = at.store.capacity().0 as f64;
+        if !self.drops.known().is_empty() && at.store.free().0 as f64 >= RELIEVED * capacity {
+            self.drops.forget_all();
+        }
+    }
+    fn admit_offered(&mut self, at: &Local, offer: &Offer) -> Result<(), Refusal> {
+        self.forget_drops_if_relieved(at);
+        let (bundle, mark) = (offer.bundle(), Mark::of(offer.replica).for_peer());
+        if bundle.destination != at.node {
+            let leads_on = self.arrival(at.now, at.node, bundle, Some(offer.from)).is_some();
+            if !leads_on && self.arrival(at.now, offer.from, bundle, Some(at.node)).is_some() {
+                return Err(Refusal::Congestion);
+            }
+            let counts = leads_on && mark.gives_custody();
+            if self.drops.contains(bundle.id) && !counts {
+                return Err(Refusal::DroppedBefore);
+            }
+        }
+        self.offered = Some(Offered { id: bundle.id, from: offer.from, mark });
+        Ok(())
+    }
+    fn on_sent(&mut self, at: &Local, replica: &mut Replica, peer: NodeId) {
+        let known = Mark::of(replica);
+        let moves =
+            known.gives_custody() && self.arrival(at.now, peer, &replica.bundle, Some(at.node)).is_some();
+        let custody = if moves { answered_by(at, peer) } else { known.custody };
+        replica.mechanism_mark = Mark { others: known.others.saturating_add(1), custody }.bits();
+    }
+    fn on_gone(&mut self, at: &Local, bundle: &Bundle, received: Instant, reason: DropReason) {
+        let end = match reason {
+            DropReason::Acknowledged => End::Delivered,
+            DropReason::Overflow => End::Dropped,
+            _ => End::Other,
+        };
+        self.waits.on_stay(bundle.destination, at.now - received, end);
+        match end {
+            End::Dropped => self.drops.insert(bundle.id),
+            _ => self.forget_drops_if_relieved(at),
+        }
+    }
+}
+
+/// Whether it is worth this number of doublings more than another.
+fn exceeds(incoming: Worth, stored: Worth, doublings: f64) -> bool {
+    (incoming.0, incoming.1 / math::pow(2.0, doublings)) > stored
+}
+
+/// The second by which the answer to what leaves now for `peer` has come.
+fn answered_by(at: &Local, peer: NodeId) -> u32 {
+    let delay = at.links.iter().find(|link| link.peer == peer).map(|link| link.delay).unwrap_or_default();
+    let answered = at.now.saturating_add(delay).saturating_add(delay);
+    ((answered - Instant::ZERO).as_secs_f64().ceil()).min(f64::from(Mark::FOR_GOOD - 1)) as u32
+}
+
+/// A copy in custody that came back is in permanent custody again, and there is one copy less.
+fn take_back(now: Instant, replica: &mut Replica) {
+    let known = Mark::of(replica);
+    let others = known.others.saturating_sub(1);
+    let custody = if known.in_custody(now) { Mark::FOR_GOOD } else { known.custody };
+    replica.mechanism_mark = Mark { others, custody }.bits();
+}
+
+impl Mechanism for ExpectedWait {
+    fn make_room(&mut self, at: &Local, incoming: &Bundle, _: Option<BundleId>) -> BufferDecision {
+        let usual = self.usual(at);
+        let worth = self.worth_of_incoming(at, incoming, usual);
+        let Some((least, id)) = self.least(at, usual) else { return BufferDecision::Wait };
+        // A moved copy is not lost: a smaller difference suffices than for a drop, but the move costs bytes.
+        let hops = at.store.get(id).map_or(0, |copy| copy.hops);
+        if self.single_copy_phase
+            && exceeds(worth, least, MOVED * f64::from(hops))
+            && let Some(to) = self.custodian(at, id, incoming)
+        {
+            return BufferDecision::Move { id, to };
+        }
+        if let Some((id, to)) = self.sooner_elsewhere(at) {
+            return BufferDecision::Move { id, to };
+        }
+        // What is created here can wait at the application; a copy in custody is dropped for what cannot.
+        let can_wait = least.0 && incoming.source == at.node && self.offered(incoming).is_none();
+        let drops = exceeds(worth, least, self.margin) && !can_wait;
+        if drops { BufferDecision::Drop(id) } else { BufferDecision::Wait }
+    }
+    fn may_replicate(&self, _: &Local, replica: &Replica, peer: NodeId) -> bool {
+        !self.refused.contains(&(peer, replica.bundle.id))
+    }
+    fn refused_ids(&self) -> &IdSet {
+        // By a plan a copy that counts is taken all the same.
+        if self.planned { IdSet::none() } else { self.drops.known() }
+    }
+    fn admit(&mut self, at: &Local, incoming: &Incoming) -> Result<(), Refusal> {
+        match incoming {
+            Incoming::Offered(offer) => self.admit_offered(at, offer),
+            Incoming::Created(bundle) if self.admits_created(at, bundle) => Ok(()),
+            Incoming::Created(_) => Err(Refusal::NoSpace),
+        }
+    }
+    fn mark_for_peer(&self, _: &Local, replica: &Replica) -> u64 {
+        Mark::of(replica).for_peer().bits()
+    }
+    fn on_copy(&mut self, at: &Local, replica: &mut Replica, event: CopyEvent) {
+        match event {
+            CopyEvent::Created => replica.mechanism_mark = Mark::NEW.bits(),
+            CopyEvent::Sent { peer, .. } => self.on_sent(at, replica, peer),
+            CopyEvent::Returned { peer } => {
+                self.refused.insert((peer, replica.bundle.id));
+                take_back(at.now, replica);
+            }
+            CopyEvent::Received { .. } => {}
+        }
+    }
+    fn on_event(&mut self, at: &Local, event: &MechanismEvent) {
+        match *event {
+            MechanismEvent::ContactDown { peer } => self.refused.retain(|(from, _)| *from != peer),
+            MechanismEvent::Receipt { .. } => self.forget_drops_if_relieved(at),
+            MechanismEvent::Dropped { bundle, received, reason } => {
+                self.on_gone(at, bundle, received, reason)
+            }
+            _ => {}
+        }
+    }
+    fn observe(&self, at: &Local, seen: &mut Observation) {
+        let copies = at.store.replicas();
+        let sum: f64 = copies.iter().map(|replica| f64::from(Mark::of(replica).others)).sum();
+        seen.push(("mean_known_copies", if copies.is_empty() { 0.0 } else { sum / copies.len() as f64 }));
+        seen.push(("usual_wait", self.waits.usual().unwrap_or(0.0)));
+    }
+}
+
+#[cfg(test)]
+mod tests;
