@@ -129,7 +129,7 @@ impl Mark {
     }
 }
 
-/// Whether a copy is in custody on a way of the plan, and what it is worth for each byte and second.
+/// Whether a copy is in custody on a path of the plan, and what it is worth for each byte and second.
 type Worth = (bool, f64);
 const PRICELESS: Worth = (true, f64::INFINITY);
 
@@ -274,7 +274,7 @@ fn exceeds(incoming: Worth, stored: Worth, doublings: f64) -> bool {
     (incoming.0, incoming.1 / math::pow(2.0, doublings)) > stored
 }
 
-/// The second by which the answer to what leaves now for `peer` has come.
+/// The second by which the answer to a bundle that is sent to `peer` now has come.
 fn answered_by(at: &Local, peer: NodeId) -> u32 {
     let delay = at.links.iter().find(|link| link.peer == peer).map(|link| link.delay).unwrap_or_default();
     let answered = at.now.saturating_add(delay).saturating_add(delay);

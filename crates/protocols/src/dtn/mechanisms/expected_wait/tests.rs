@@ -139,7 +139,7 @@ fn a_copy_that_has_come_to_rest_is_moved_to_the_neighbour_with_most_room_before_
     let moves = BufferDecision::Move { id: BundleId(2), to: NodeId(3) };
     assert_eq!(answer(&links, 0), moves, "1 is the giver");
     assert_eq!(answer(&links, 3), BufferDecision::Wait, "it comes with four others");
-    assert_eq!(answer(&[link(2, 0, 299)], 0), BufferDecision::Drop(BundleId(2)), "nowhere is room");
+    assert_eq!(answer(&[link(2, 0, 299)], 0), BufferDecision::Drop(BundleId(2)), "no neighbour has room");
     assert!(built_in(in_single_copy_phase()).properties.neighbours);
 }
 

@@ -107,7 +107,7 @@ pub fn worth(wait: f64, left: f64, others: u32) -> f64 {
     f64::from(others.min(MOST) + 1) * power / sum / wait
 }
 
-/// More copies are not told apart.
+/// More copies are not distinguished.
 const MOST: u32 = 64;
 
 #[cfg(test)]
