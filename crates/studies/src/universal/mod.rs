@@ -6,7 +6,9 @@
 pub(crate) mod cells;
 pub(crate) mod charts;
 pub(crate) mod claims;
+mod drawn;
 pub(crate) mod grid;
+mod networks;
 pub(crate) mod plan;
 pub(crate) mod tables;
 #[cfg(test)]
@@ -64,11 +66,14 @@ pub const STUDY: Study = Study {
         })
     },
     real: Real::Nothing,
-    draws_networks: false,
+    draws_networks: true,
 };
 
 /// Writes the scenarios into the folder, and makes the plan from them.
 fn points(order: &Order<'_>) -> Result<Points, Error> {
+    if let Some(seed) = order.seed {
+        return Ok(drawn::points(seed, if order.quick { 98 } else { 308 }, if order.quick { 2 } else { 3 })?);
+    }
     let folder = order.out.join("scenarios");
     unpack(&PAPERS, &folder.join("papers"))?;
     unpack(&UNIVERSAL, &folder.join("universal"))?;

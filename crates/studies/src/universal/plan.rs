@@ -84,7 +84,7 @@ fn add(list: &mut Vec<Point>, axis: &Axis, scenarios: &Path) -> Result<(), light
             list.extend(points(bounded, || values.clone(), (seeds(axis, false), true))?);
         }
         for router in axis.routers {
-            for treatment in treatments.iter().filter(|treatment| fits(&catalogue, treatment, router)) {
+            for treatment in treatments.iter().filter(|treatment| fits(&catalogue, treatment, router.0)) {
                 let mut file = file(&base, &[&axis.set, set])?;
                 treat(&mut file, axis, router, treatment)?;
                 let named = (treatment.name.as_str(), treatment.role);
@@ -119,9 +119,9 @@ fn points(
 }
 
 /// Whether a mechanism works with a router.
-fn fits(catalogue: &Catalogue, treatment: &Treatment, router: &Router) -> bool {
+pub fn fits(catalogue: &Catalogue, treatment: &Treatment, router: &str) -> bool {
     let entry = catalogue.mechanisms.find(treatment.mechanism);
-    entry.is_ok_and(|entry| entry.only_with.is_empty() || entry.only_with.iter().any(|name| name == router.0))
+    entry.is_ok_and(|entry| entry.only_with.is_empty() || entry.only_with.iter().any(|name| name == router))
 }
 
 fn file(path: &Path, sets: &[&[Set]]) -> Result<ScenarioFile, lightlag_scenario::Error> {

@@ -112,3 +112,21 @@ pub fn treatments(grid: &str) -> Vec<Treatment> {
     all.push(Treatment { name: UNLIMITED.to_owned(), ..Treatment::new(OTHERS[0], true, Role::Unlimited) });
     all
 }
+
+/// All that meet in drawn networks.
+pub fn of_networks() -> Vec<Treatment> {
+    if let Ok(list) = std::env::var("LL_TREAT") {
+        let of = |one: &str| {
+            let (name, value): (&'static str, &'static str) =
+                Box::leak(one.to_owned().into_boxed_str()).split_once(':').unwrap();
+            Treatment { name: name.into(), parameter: Some((value, "1")), ..Treatment::new(MECHANISM, false, Role::Part) }
+        };
+        return list.split(';').map(of).collect();
+    }
+    let mut all = vec![Treatment::new(MECHANISM, false, Role::Ours)];
+    let names = OTHERS.into_iter().chain(["smart_dtn_cc"]);
+    all.extend(names.map(|name| Treatment::new(name, true, Role::Other)));
+    all.push(Treatment::new("none", false, Role::Other));
+    all.push(Treatment::new(ALL_SEEING, true, Role::Reference));
+    all
+}

@@ -24,6 +24,7 @@ mod drops;
 mod horizon;
 mod sizes;
 mod under_way;
+mod waits;
 
 /// Share of the margin by which a copy at its horizon costs more, where the router counts copies. Less than
 /// 1: a dropped copy is not replaced, so only one with fewer other copies may displace it.
@@ -56,6 +57,12 @@ pub struct CopyValue {
     offered: Option<Offered>,
     under_way: UnderWay,
     sizes: Sizes,
+    waits: waits::Waits,
+    law: f64,
+    refused: std::collections::BTreeSet<(NodeId, BundleId)>,
+    p1: f64,
+    p2: f64,
+    usual: f64,
 }
 
 /// Its row in the table of mechanisms.
@@ -105,6 +112,10 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
             (0.0, 1.0),
             "weight of earlier deliveries after each new receipt, in the usual age",
         ),
+        Parameter::number("law", "", 0.0, (0.0, 100.0), "prototype"),
+        Parameter::number("prior", "", 1.0, (0.0, 100.0), "prototype"),
+        Parameter::number("p1", "", 0.0, (0.0, 100.0), "prototype"),
+        Parameter::number("p2", "", 0.0, (0.0, 100.0), "prototype"),
         Parameter::integer(
             "memory",
             65_536.0,
@@ -138,6 +149,12 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
             offered: None,
             under_way: UnderWay::default(),
             sizes: Sizes::default(),
+            waits: waits::Waits::new(given.number("prior"), given.number("p1") > 0.0),
+            law: given.number("law"),
+            refused: std::collections::BTreeSet::new(),
+            p1: given.number("p1"),
+            p2: given.number("p2"),
+            usual: 0.0,
         })
     },
 };
@@ -212,7 +229,24 @@ impl CopyValue {
         let copies = f64::from(mark.copies);
         if self.planned {
             let counts = mark.in_custody(at.now) && self.leads_on(at, bundle, None);
-            return if counts { (false, 0.0) } else { (true, copies) };
+            if counts {
+                if self.p2 as u32 & 1 > 0 {
+                    let arrives = self.arrival(at.now, at.node, bundle, None).unwrap_or(bundle.expires);
+                    let wait = (arrives - at.now).as_secs_f64().max(1e-3);
+                    return (false, crate::math::log2(wait * bundle.size.0 as f64));
+                }
+                return (false, 0.0);
+            }
+            if self.law < 2.0 {
+                return (true, copies);
+            }
+        }
+        if self.law > 0.0 {
+            let wait = self.waits.to(self.usual, bundle.destination);
+            let left = (bundle.expires - at.now).as_secs_f64();
+            let left = self.waits.stay().map_or(left, |stay| left.min(stay));
+            let worth = waits::worth(wait, held, left.max(1e-3), copies, bundle.size.0 as f64);
+            return (self.planned, -crate::math::log2(worth.max(1e-300)));
         }
         let late = self.late * self.horizon.late(bundle.expires - at.now);
         let own = if bundle.source == at.node { self.bonus } else { 0.0 };
@@ -266,7 +300,7 @@ impl CopyValue {
     /// A copy that a peer in contact has room for and would have there sooner, or that finds no room on the
     /// contact by which it would leave here: whatever the router waits for.
     fn sooner_elsewhere(&mut self, at: &Local) -> Option<(BundleId, NodeId)> {
-        if !self.planned {
+        if !self.planned || self.p2 as u32 & 4 > 0 {
             return None;
         }
         for link in at.links {
@@ -299,7 +333,7 @@ impl CopyValue {
     /// peer has room for, which gets no more until then. Of more bundles that wait, smaller ones can be
     /// chosen; what is small goes at once, or all would be lost with this node.
     fn can_wait(&mut self, at: &Local, link: &Link, bundle: &Bundle) -> bool {
-        if !self.sizes.is_large(bundle) {
+        if self.p2 as u32 & 8 > 0 || !self.sizes.is_large(bundle) {
             return false;
         }
         let by = self.arrivals.leaves_by(at.now, link.peer, bundle.destination, Some(at.node));
@@ -318,6 +352,9 @@ impl CopyValue {
         if !self.planned {
             return true;
         }
+        if self.p2 as u32 & 2 > 0 || self.law >= 2.0 && self.arrival(at.now, at.node, bundle, None).is_none() {
+            return true;
+        }
         self.sizes.see(bundle);
         at.links.iter().any(|link| {
             self.arrival(at.now, link.peer, bundle, Some(at.node)).is_some()
@@ -334,7 +371,9 @@ impl CopyValue {
         self.forget_drops_if_relieved(at);
         let (bundle, mark) = (offer.bundle(), self.told(Mark::of(offer.replica)));
         if bundle.destination != at.node {
-            if !self.leads_on(at, bundle, Some(offer.from)) {
+            if !self.leads_on(at, bundle, Some(offer.from))
+                && (self.law < 2.0 || self.arrival(at.now, offer.from, bundle, Some(at.node)).is_some())
+            {
                 return Err(Refusal::Congestion);
             }
             let counts = self.planned && mark.gives_custody();
@@ -351,7 +390,12 @@ impl CopyValue {
         if self.planned {
             self.under_way.push(peer, (at.now, comes), replica.bundle.size);
         }
-        let custody = if known.gives_custody() {
+        let custody = if known.gives_custody()
+            && self.law >= 2.0
+            && self.arrival(at.now, peer, &replica.bundle, Some(at.node)).is_none()
+        {
+            Mark::FOR_GOOD
+        } else if known.gives_custody() {
             let answered = comes.saturating_add(comes - at.now);
             ((answered - Instant::ZERO).as_secs_f64().ceil()).min(f64::from(u32::MAX - 1)) as u32
         } else {
@@ -377,12 +421,20 @@ fn take_back(now: Instant, replica: &mut Replica) {
 }
 
 impl Mechanism for CopyValue {
-    fn make_room(&mut self, at: &Local, incoming: &Bundle, _: Option<BundleId>) -> BufferDecision {
+    fn make_room(&mut self, at: &Local, incoming: &Bundle, preferred: Option<BundleId>) -> BufferDecision {
+        if self.p2 as u32 & 64 > 0
+            && !self.planned
+            && let Some(id) = preferred
+        {
+            return BufferDecision::Drop(id);
+        }
         self.bonus = self.own_bonus(at);
+        self.usual = self.waits.usual(at.now);
         let cost = self.cost_of_incoming(at, incoming);
         if let Some((least, id)) = self.least(at) {
             // A moved copy is not lost: a smaller difference suffices than for a drop, but the move costs bytes.
             if self.single_copy_phase
+                && self.p2 as u32 & 32 == 0
                 && cost < (least.0, least.1 - MOVED * f64::from(at.store.get(id).map_or(0, |copy| copy.hops)))
                 && let Some(to) = self.custodian(at, id, incoming)
             {
@@ -395,7 +447,7 @@ impl Mechanism for CopyValue {
         if let Some((id, to)) = self.sooner_elsewhere(at) {
             return BufferDecision::Move { id, to };
         }
-        if self.leads_on(at, incoming, None) { BufferDecision::Wait } else { BufferDecision::Refuse }
+        if self.law >= 2.0 || self.leads_on(at, incoming, None) { BufferDecision::Wait } else { BufferDecision::Refuse }
     }
     fn evictable_bytes(&self, at: &Local) -> Bytes {
         if !self.planned {
@@ -407,7 +459,10 @@ impl Mechanism for CopyValue {
     /// On a plan, only copies that fit into the room that the peer reported, plus what can leave it before
     /// they arrive. The first may always go: the peer may make room by moving others on.
     fn may_replicate(&self, at: &Local, replica: &Replica, peer: NodeId) -> bool {
-        if !self.planned {
+        if self.refused.contains(&(peer, replica.bundle.id)) {
+            return false;
+        }
+        if !self.planned || self.p2 as u32 & 16 > 0 {
             return true;
         }
         let Some(link) = at.links.iter().find(|link| link.peer == peer) else { return true };
@@ -432,23 +487,43 @@ impl Mechanism for CopyValue {
     }
     fn on_copy(&mut self, at: &Local, replica: &mut Replica, event: CopyEvent) {
         match event {
-            CopyEvent::Created => replica.mechanism_mark = Mark::NEW.bits(),
+            CopyEvent::Created => {
+                self.waits.on_stored(at.now, &replica.bundle);
+                replica.mechanism_mark = Mark::NEW.bits();
+            }
             CopyEvent::Sent { peer, .. } => self.on_sent(at, replica, peer),
-            CopyEvent::Returned { .. } => take_back(at.now, replica),
-            CopyEvent::Received { .. } => {}
+            CopyEvent::Returned { peer } => {
+                if self.law >= 3.0 {
+                    self.refused.insert((peer, replica.bundle.id));
+                }
+                take_back(at.now, replica);
+            }
+            CopyEvent::Received { .. } => {
+                if replica.bundle.destination != at.node {
+                    self.waits.on_stored(at.now, &replica.bundle);
+                }
+            }
         }
     }
     fn on_event(&mut self, at: &Local, event: &MechanismEvent) {
         match *event {
+            MechanismEvent::ContactDown { peer } => self.refused.retain(|(from, _)| *from != peer),
             MechanismEvent::Moved { bundle, to, already_had: false } if self.planned => {
                 self.under_way.push(to, (at.now, comes_to(at, to)), bundle.size);
             }
-            MechanismEvent::Receipt { created, .. } => {
+            MechanismEvent::Receipt { created, id } => {
+                self.waits.on_gone(at.now, id, false, true);
                 self.horizon.on_delivery(at.now - created);
                 self.forget_drops_if_relieved(at);
             }
-            MechanismEvent::Dropped { bundle, reason: DropReason::Overflow } => self.drops.insert(bundle.id),
-            MechanismEvent::Dropped { .. } => self.forget_drops_if_relieved(at),
+            MechanismEvent::Dropped { bundle, reason: DropReason::Overflow } => {
+                self.waits.on_gone(at.now, bundle.id, true, false);
+                self.drops.insert(bundle.id);
+            }
+            MechanismEvent::Dropped { bundle, .. } => {
+                self.waits.on_gone(at.now, bundle.id, false, false);
+                self.forget_drops_if_relieved(at);
+            }
             _ => {}
         }
     }
