@@ -1,32 +1,33 @@
-//! Networks of bundles, drawn from all that users bring: how nodes meet, what a plan says of it, traffic, buffers, routers.
+//! Networks of bundles that are drawn: how nodes meet, what they know of it beforehand, traffic, buffers, routers.
 //!
 //! A network is a pure function of seed and index. Indices take the kinds of [`KINDS`] by turns.
 
+mod draw;
 mod mobile;
 mod planned;
 mod timetable;
+mod traffic;
 
-use lightlag_protocols::math;
-use lightlag_protocols::rng::Stream;
-use std::fmt::Write as _;
+use draw::{Draw, rounded};
+use traffic::Traffic;
 
 /// A drawn network, without a mechanism.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
-    /// Its name.
+    /// Its name: seed and index.
     pub name: String,
     /// How its nodes meet: one of [`KINDS`].
     pub kind: &'static str,
-    /// Router of all nodes, as a value in TOML.
+    /// Name of the router of all nodes.
     pub router: &'static str,
     /// In words.
     pub described: String,
-    /// The scenario without mechanism.
+    /// The scenario in TOML, without a mechanism.
     pub text: String,
 }
 
-/// How the nodes of a kind meet, and who sends to whom.
-pub type Kind = (&'static str, fn(&mut Draw) -> Layout);
+/// The name of a kind, and what draws its nodes and contacts.
+type Kind = (&'static str, fn(&mut Draw) -> Layout);
 
 /// Kinds of networks.
 pub const KINDS: [Kind; 14] = [
@@ -50,33 +51,46 @@ pub const KINDS: [Kind; 14] = [
 pub struct Layout {
     /// In words.
     described: String,
-    /// Tables `[nodes.NAME]` without buffers, with their number of nodes; the first is that of sinks.
+    /// Nodes; the first group are the sinks.
     groups: Vec<Group>,
-    /// Further tables: contacts.
+    /// Tables `[contacts.NAME]`.
     contacts: String,
-    /// Seconds.
+    /// Duration in s.
     duration_s: f64,
-    /// Bit/s of a usual contact.
+    /// Rate of a usual contact, in bit/s.
     rate_bit_s: f64,
-    /// Seconds of a usual contact.
+    /// Duration of a usual contact, in s.
     contact_s: f64,
-    /// Usual contacts of one node during the run.
+    /// Usual number of contacts of a node during the run.
     contacts_of_node: f64,
     /// Bytes that all contacts of the run can carry.
     capacity_bytes: f64,
-    /// Whether there is a contact plan.
+    /// Whether nodes know contacts beforehand.
     planned: bool,
-    /// What radios are.
+    /// What transfers share: `world.radio`.
     radio: &'static str,
     /// Probability that a contact does not take place.
     contacts_fail: f64,
 }
 
+impl Layout {
+    /// Number of nodes.
+    fn nodes(&self) -> u32 {
+        self.groups.iter().map(|group| group.count).sum()
+    }
+    /// Bytes that a usual contact carries.
+    fn contact_bytes(&self) -> f64 {
+        self.rate_bit_s * self.contact_s / 8.0
+    }
+}
+
 /// Nodes that are alike.
 pub struct Group {
+    /// Name of its table.
     name: &'static str,
+    /// Number of nodes.
     count: u32,
-    /// Lines of the table.
+    /// Lines of the table beside count and buffer: mobility and radio.
     lines: String,
 }
 
@@ -84,154 +98,64 @@ impl Group {
     fn new(name: &'static str, count: u32, lines: String) -> Self {
         Self { name, count, lines }
     }
-}
-
-/// Draws of one network.
-pub struct Draw(Stream);
-
-impl Draw {
-    /// From `low` to `high`, by orders of magnitude.
-    fn log(&mut self, low: f64, high: f64) -> f64 {
-        rounded(low * math::pow(high / low, self.0.unit()))
-    }
-    fn whole(&mut self, low: f64, high: f64) -> u32 {
-        (low * math::pow((high + 1.0) / low, self.0.unit())).floor() as u32
-    }
-    fn between(&mut self, low: f64, high: f64) -> f64 {
-        rounded(self.0.uniform(low, high))
-    }
-    fn chance(&mut self, share: f64) -> bool {
-        self.0.unit() < share
-    }
-    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.0.below(of.len() as u64) as usize]
-    }
-    /// An exponential interval of this mean.
-    fn wait(&mut self, mean: f64) -> f64 {
-        -mean * std::f64::consts::LN_2 * math::log2(1.0 - self.0.unit())
+    /// Without mobility: contacts are in tables.
+    fn still(name: &'static str, count: u32) -> Self {
+        Self::new(name, count, String::new())
     }
 }
 
-/// With three digits.
-fn rounded(value: f64) -> f64 {
-    if value <= 0.0 {
-        return value;
-    }
-    let unit = math::pow(10.0, 2.0 - math::log10(value).floor());
-    math::rint(value * unit) / unit
-}
+/// A router: its name, and its value in TOML.
+type Router = (&'static str, &'static str);
 
-const ROUTERS: [&str; 8] = [
-    "epidemic",
-    "epidemic",
-    "prophet",
-    "prophet_v2",
-    "{ name = \"spray_and_wait\", copies = 8 }",
-    "max_prop",
-    "first_contact",
-    "direct",
+const EPIDEMIC: Router = ("epidemic", "\"epidemic\"");
+const PROPHET: Router = ("prophet", "\"prophet\"");
+const SPRAY: Router = ("spray_and_wait", "{ name = \"spray_and_wait\", copies = 8 }");
+const CONTACT_GRAPH: Router = ("contact_graph", "\"contact_graph\"");
+/// Where nodes know no contacts beforehand.
+const ROUTERS: [Router; 8] = [
+    EPIDEMIC,
+    EPIDEMIC,
+    PROPHET,
+    ("prophet_v2", "\"prophet_v2\""),
+    SPRAY,
+    ("max_prop", "\"max_prop\""),
+    ("first_contact", "\"first_contact\""),
+    ("direct", "\"direct\""),
 ];
-const ROUTERS_PLANNED: [&str; 6] = [
-    "epidemic",
-    "epidemic",
-    "prophet",
-    "{ name = \"spray_and_wait\", copies = 8 }",
-    "contact_graph",
-    "contact_graph",
-];
-/// Contacts of a run, each counted by the bundles of 100 kB that it carries.
-const BUDGET_TRANSFERS: f64 = 60_000.0;
-/// Bundles that all contacts of a run can carry.
-const MOST_TRANSFERS: f64 = 200_000.0;
-/// Seeds of each network.
-pub const SEEDS: u64 = 3;
+/// Where they do.
+const ROUTERS_PLANNED: [Router; 6] = [EPIDEMIC, EPIDEMIC, PROPHET, SPRAY, CONTACT_GRAPH, CONTACT_GRAPH];
+/// Transfers of a run of nodes that move.
+const TRANSFERS_BUDGET: f64 = 60_000.0;
 
 /// The network with this index under this seed.
 pub fn drawn(seed: u64, index: u64) -> Network {
-    let mut draw = Draw(Stream::new(seed, "networks", index));
+    let mut draw = Draw::new(seed, index);
     let (kind, layout) = KINDS[(index % KINDS.len() as u64) as usize];
     let layout = layout(&mut draw);
     let router = draw.pick(if layout.planned { &ROUTERS_PLANNED[..] } else { &ROUTERS[..] });
+    let traffic = Traffic::drawn(&mut draw, &layout);
     let name = format!("s{seed}_n{index}");
-    let (traffic, described) = traffic(&mut draw, &layout);
-    let mut text = format!(
-        "name = \"{name}\"\nduration = \"{} s\"\nrouter = {}\n\n[world]\nradio = \"{}\"\ncontrol = \"carried\"\ncontacts_fail = {}\n\n",
-        layout.duration_s,
-        if router.starts_with('{') { router.to_owned() } else { format!("\"{router}\"") },
-        layout.radio,
-        layout.contacts_fail,
-    );
-    text += &traffic;
-    text += &layout.contacts;
-    Network { name, kind, router, described: format!("{}; {described}", layout.described), text }
+    let tables = [head(&name, router, &layout), traffic.text(&layout), layout.contacts.clone()];
+    let described = format!("{}; {}", layout.described, traffic.described(&layout));
+    Network { name, kind, router: router.0, described, text: tables.concat() }
 }
 
-/// Tables of nodes with buffers, and of traffic.
-fn traffic(draw: &mut Draw, layout: &Layout) -> (String, String) {
-    let nodes: u32 = layout.groups.iter().map(|group| group.count).sum();
-    let most = (layout.rate_bit_s * layout.contact_s / 8.0).max(2000.0);
-    let size = draw.log(1e3, 1e6).min(rounded(most / 3.0)).max(rounded(layout.capacity_bytes / MOST_TRANSFERS)).round();
-    let mixed = draw.chance(0.25);
-    let largest = if mixed { 8.0 * size } else { size };
-    let carries = (layout.rate_bit_s * layout.contact_s / 8.0 / size).max(1.0);
-    let per_node = layout.contacts_of_node.max(1.0);
-    // From a tenth of what could be carried by single copies to ten times as much.
-    let bundles = draw.log(0.1, 10.0) * f64::from(nodes) * per_node.sqrt() * carries.sqrt();
-    let bundles = bundles.clamp(150.0, 2500.0).round();
-    let unequal = draw.chance(0.3);
-    let lifetime = rounded(layout.duration_s * draw.log(0.05, 2.0));
-    // A buffer holds this share of the bundles that are alive at one time.
-    let alive = bundles * (lifetime / layout.duration_s).min(1.0);
-    let buffer = rounded((draw.log(0.005, 1.0) * alive * size).max(2.0 * largest)).round();
-    let mut text = String::new();
-    for (number, group) in layout.groups.iter().enumerate() {
-        let buffer = if unequal && number % 2 == 1 { (buffer / 5.0).max(1.2 * largest).round() } else { buffer };
-        let _ = write!(
-            text,
-            "[nodes.{}]\ncount = {}\nfirst = 1\nbuffer = \"{buffer} B\"\n{}\n",
-            group.name, group.count, group.lines
-        );
-    }
-    let pattern = draw.pick(&["uniform", "uniform", "sink", "hot spot", "burst"]);
-    let all = layout.groups.iter().map(|group| group.name).collect::<Vec<_>>().join(", ");
-    let first = layout.groups[0].name;
-    let span = 0.75 * layout.duration_s;
-    let mut flow = |name: &str, from: &str, to: &str, count: f64, size: f64, lifetime: f64| {
-        let (start, span) = if pattern == "burst" { (0.2 * layout.duration_s, 0.1 * layout.duration_s) } else { (0.0, span) };
-        let every = span / count.max(1.0);
-        let _ = write!(
-            text,
-            "[traffic.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\ninterval = \"{}..{} s\"\narrivals = \"uniform\"\n\
-             size = \"{}..{} B\"\nlifetime = \"{lifetime} s\"\nstart = \"{start} s\"\nend = \"{} s\"\nprefix = \"{name}\"\n\n",
-            rounded(0.5 * every),
-            rounded(1.5 * every),
-            (0.7 * size).round(),
-            (1.3 * size).round(),
-            start + span,
-        );
-    };
-    let to = if pattern == "sink" { first } else { &all };
-    if mixed {
-        flow("small", &all, to, 0.8 * bundles, size / 3.0, lifetime);
-        flow("large", &all, to, 0.2 * bundles, 6.0 * size, rounded(2.0 * lifetime));
-    } else if pattern == "hot spot" {
-        flow("most", &all, first, 0.6 * bundles, size, lifetime);
-        flow("rest", &all, &all, 0.4 * bundles, size, lifetime);
-    } else {
-        flow("usual", &all, to, bundles, size, lifetime);
-    }
-    let sizes = if mixed { ", small and large" } else { "" };
-    let rooms = if unequal { ", unequal" } else { "" };
-    let described = format!(
-        "{nodes} nodes; {bundles} bundles of {} kB{sizes}, {pattern}; lifetime {lifetime} s of {} s; buffers of {:.0} bundles{rooms}",
-        rounded(size / 1e3),
-        layout.duration_s,
-        buffer / size
-    );
-    (text, described)
+/// The network of a name in the table of runs.
+pub fn named(name: &str) -> Option<Network> {
+    let (seed, index) = name.strip_prefix('s')?.split_once("_n")?;
+    Some(drawn(seed.parse().ok()?, index.parse().ok()?))
 }
 
-/// A duration in which a network of this many contacts per second makes few enough transfers.
+fn head(name: &str, (_, router): Router, layout: &Layout) -> String {
+    format!(
+        "name = \"{name}\"\nduration = \"{} s\"\nrouter = {router}\n\n\
+         [world]\nradio = \"{}\"\ncontrol = \"carried\"\ncontacts_fail = {}\n\n",
+        layout.duration_s, layout.radio, layout.contacts_fail,
+    )
+}
+
+/// A duration in s in which a network of this many contacts per second makes few enough transfers, each contact
+/// `carries` of them.
 fn affordable(wanted_s: f64, contacts_per_s: f64, carries: f64) -> f64 {
-    rounded(wanted_s.min(BUDGET_TRANSFERS / (contacts_per_s * carries.clamp(1.0, 20.0))))
+    rounded(wanted_s.min(TRANSFERS_BUDGET / (contacts_per_s * carries.clamp(1.0, 20.0))))
 }
