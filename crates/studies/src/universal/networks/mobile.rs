@@ -48,12 +48,12 @@ impl Field {
     fn radio(&self) -> String {
         format!("radio = {{ range = \"{} m\", rate = \"{} bit/s\" }}\n", self.range_m, self.rate_bit_s)
     }
-    fn layout(&self, draw: &mut Draw, described: &str, groups: Vec<Group>) -> Layout {
+    fn layout(&self, lasts_s: f64, described: &str, groups: Vec<Group>) -> Layout {
         let nodes = f64::from(self.nodes);
         let contacts_per_s = self.meetings_per_s() * nodes * nodes / 2.0;
         let contact_bytes = self.rate_bit_s * self.contact_s() / 8.0;
         // Each contact counts by the bundles of 100 kB that it carries.
-        let duration_s = affordable(draw.log(1800.0, 43_200.0), contacts_per_s, contact_bytes / 1e5);
+        let duration_s = affordable(lasts_s, contacts_per_s, contact_bytes / 1e5);
         Layout {
             described: format!("{described}, {} m in {} m", self.range_m, self.side_m),
             groups,
@@ -69,11 +69,16 @@ impl Field {
         }
     }
     /// All nodes move by one model; half of them are the sinks.
-    fn alike(&self, draw: &mut Draw, described: &str, lines: String) -> Layout {
+    fn alike(&self, lasts_s: f64, described: &str, lines: String) -> Layout {
         let half = self.nodes / 2;
         let groups = vec![Group::new("a", half, lines.clone()), Group::new("b", self.nodes - half, lines)];
-        self.layout(draw, described, groups)
+        self.layout(lasts_s, described, groups)
     }
+}
+
+/// Duration of a run in s, if it can be afforded.
+fn lasts_s(draw: &mut Draw) -> f64 {
+    draw.log(1800.0, 43_200.0)
 }
 
 /// A random walk.
@@ -81,37 +86,43 @@ pub fn walk(draw: &mut Draw) -> Layout {
     let field = Field::drawn(draw);
     let leg_m = rounded(draw.log(0.05, 1.0) * field.side_m);
     let lines = field.everywhere("random_walk", &format!(", leg = \"0..{leg_m} m\""));
-    field.alike(draw, "random walk", lines)
+    field.alike(lasts_s(draw), "random walk", lines)
 }
 
 /// To random places, with pauses there.
 pub fn waypoint(draw: &mut Draw) -> Layout {
-    Walkers::drawn(draw).layout(draw)
+    Walkers::drawn(draw).layout()
 }
 
 /// From border to border of the area.
 pub fn borders(draw: &mut Draw) -> Layout {
     let field = Field::drawn(draw);
     let lines = field.everywhere("random_direction", "");
-    field.alike(draw, "border to border", lines)
+    field.alike(lasts_s(draw), "border to border", lines)
 }
 
 /// Nodes that move to random places.
 pub struct Walkers {
     field: Field,
     pause_s: f64,
+    lasts_s: f64,
 }
 
 impl Walkers {
     /// Draws them.
     pub fn drawn(draw: &mut Draw) -> Self {
         let field = Field::drawn(draw);
-        Self { field, pause_s: draw.log(1.0, 600.0) }
+        Self { field, pause_s: draw.log(1.0, 600.0), lasts_s: lasts_s(draw) }
+    }
+    /// The same in an area that is larger by this factor: as much fewer meet.
+    pub fn spread(mut self, factor: f64) -> Self {
+        self.field.side_m = rounded(self.field.side_m * math::sqrt(factor));
+        self
     }
     /// A network of them.
-    pub fn layout(&self, draw: &mut Draw) -> Layout {
+    pub fn layout(&self) -> Layout {
         let more = format!(", pause = \"0..{} s\", initial = \"stationary_distribution\"", self.pause_s);
-        self.field.alike(draw, "random waypoint", self.field.everywhere("random_waypoint", &more))
+        self.field.alike(self.lasts_s, "random waypoint", self.field.everywhere("random_waypoint", &more))
     }
     /// The line of their radio.
     pub fn radio(&self) -> String {
@@ -138,5 +149,5 @@ pub fn communities(draw: &mut Draw) -> Layout {
         .collect();
     let lines = field.everywhere("random_waypoint", ", pause = \"0..60 s\"");
     groups.insert(1, Group::new("traveller", travellers, lines));
-    field.layout(draw, &format!("{clusters} communities"), groups)
+    field.layout(lasts_s(draw), &format!("{clusters} communities"), groups)
 }

@@ -252,12 +252,24 @@ impl Places {
     }
 }
 
+/// Contacts between walkers that a satellite serves; a field with more is larger.
+const CONTACTS_MAX: f64 = 200_000.0;
+
 /// A field of walkers with a gateway, and a base that only a satellite reaches.
 pub fn hybrid(draw: &mut Draw) -> Layout {
     const PLANS: [Plan; 5] = [Plan::Right, Plan::Right, Plan::Right, Plan::Fails, Plan::Absent];
-    let walkers = Walkers::drawn(draw);
-    let mut layout = walkers.layout(draw);
-    let wanted_s = draw.log(20_000.0, 90_000.0).max(layout.duration_s);
+    let mut walkers = Walkers::drawn(draw);
+    let wanted_s = draw.log(20_000.0, 90_000.0);
+    let contacts = |layout: &Layout| {
+        f64::from(layout.nodes()) * layout.contacts_of_node / 2.0 * wanted_s / layout.duration_s
+    };
+    let mut layout = walkers.layout();
+    let too_many = contacts(&layout) / CONTACTS_MAX;
+    if too_many > 1.0 {
+        walkers = walkers.spread(too_many);
+        layout = walkers.layout();
+    }
+    let wanted_s = wanted_s.max(layout.duration_s);
     layout.capacity_bytes *= wanted_s / layout.duration_s;
     layout.duration_s = rounded(wanted_s);
     let plan = draw.pick(&PLANS);
