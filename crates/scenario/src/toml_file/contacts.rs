@@ -80,7 +80,7 @@ fn source(
     }
     let (is_plan, happens) = (is_plan(section)?, section.flag("happens")?.unwrap_or(true));
     if !happens && !is_plan {
-        let what = "nodes neither have nor know these contacts";
+        let what = format!("`{}`: nodes neither have nor know these contacts", section.key("happens"));
         return section.refuse("happens", what, "say `plan = true` if nodes expect them");
     }
     let source = ContactSource { note, happens, ..ContactSource::new(name, told, is_plan) };
