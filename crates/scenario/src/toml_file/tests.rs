@@ -346,7 +346,7 @@ fn mistakes_in_told_contacts_are_told() {
 fn with_expected(lines: &str) -> String {
     format!(
         "{TOLD}[contacts.expected]\nrate = \"1 Mbit/s\"\ndelay = \"1 s\"\n{lines}\n\
-         rows = [{{ a = \"BS\", b = \"Sat0\", start = \"2500 s\", end = \"2600 s\" }}]\n"
+         rows = [{{ a = \"BS\", b = \"Sat0\", start = \"2500 s\", end = \"3500 s\" }}]\n"
     )
 }
 
@@ -378,12 +378,12 @@ fn contacts_that_do_not_happen_are_known_but_there_are_none() {
 fn contacts_that_nodes_neither_have_nor_know_are_refused_and_so_are_two_at_once_that_happen() {
     assert_eq!(
         told(&with_expected("happens = false\nplan = false")),
-        "s.toml:26: `contacts.expected.happens`: nodes neither have nor know these contacts; say `plan = true` if nodes expect them"
+        "s.toml:25: `contacts.expected.happens`: nodes neither have nor know these contacts; say `plan = true` if nodes expect them"
     );
-    assert!(told(&with_expected("happens = 1")).starts_with("s.toml:26: `contacts.expected.happens` is "));
+    assert!(told(&with_expected("happens = 1")).starts_with("s.toml:25: `contacts.expected.happens` is "));
     let overlap = told(&with_expected("happens = true"));
     assert!(overlap.contains("starts at 2500 s, when the one of s.toml:17"), "{overlap}");
-    assert_eq!(told(&with_expected("")), overlap.replace("s.toml:28", "s.toml:27"));
+    assert_eq!(told(&with_expected("")), overlap.replace("s.toml:27", "s.toml:26"));
 }
 
 #[test]
