@@ -246,7 +246,7 @@ pub struct ContactSource {
     pub key: u128,
     /// Nodes know the contacts beforehand.
     pub is_plan: bool,
-    /// The contacts take place. If not, nodes that know them expect them in vain.
+    /// The contacts take place. If not, nodes that know them expect them without success.
     pub happens: bool,
     /// How a recorded trace was read: what was joined, extended and dropped. `None` for other contacts.
     pub note: Option<Arc<str>>,

@@ -122,7 +122,11 @@ fn by_a_plan_that_does_not_happen_nothing_is_delivered_and_nothing_could_be() {
         ([of("relayed"), of("delivered"), of("encounters")], bound.bound, bound.reachable)
     };
     assert_eq!(played(""), ([2.0, 1.0, 2.0], Some(1.0), 1.0));
-    assert_eq!(played("happens = false\n"), ([1.0, 0.0, 1.0], Some(0.0), 0.0), "it was sent in vain");
+    assert_eq!(
+        played("happens = false\n"),
+        ([1.0, 0.0, 1.0], Some(0.0), 0.0),
+        "the first hop was for nothing"
+    );
 }
 
 #[test]

@@ -342,12 +342,13 @@ fn mistakes_in_told_contacts_are_told() {
     assert!(told(lone).starts_with("s.toml:4: no two nodes can ever meet; "), "{}", told(lone));
 }
 
-/// [`TOLD`] with a second table of the pair BS and Sat0, in the middle of its contact.
+/// The contacts above with a second table of the pair BS and Sat0, from the middle of its contact on.
 fn with_expected(lines: &str) -> String {
-    format!(
-        "{TOLD}[contacts.expected]\nrate = \"1 Mbit/s\"\ndelay = \"1 s\"\n{lines}\n\
+    let table = format!(
+        "[contacts.expected]\nrate = \"1 Mbit/s\"\ndelay = \"1 s\"\n{lines}\n\
          rows = [{{ a = \"BS\", b = \"Sat0\", start = \"2500 s\", end = \"3500 s\" }}]\n"
-    )
+    );
+    TOLD.to_owned() + &table
 }
 
 #[test]
@@ -370,7 +371,8 @@ fn contacts_that_do_not_happen_are_known_but_there_are_none() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.toml");
     std::fs::write(&path, &wrong).unwrap();
-    let between = |from, to| crate::contacts::ContactPlan::read(&path).unwrap().between(&path, Some((from, to)));
+    let between =
+        |from, to| crate::contacts::ContactPlan::read(&path).unwrap().between(&path, Some((from, to)));
     assert_eq!(between("BS", "Sat0").unwrap().len(), 1, "senders on sockets wait for those that take place");
 }
 

@@ -42,7 +42,7 @@ pub fn evaluate(standings: &[Standing<'_>], regrets: &[Regret<'_, '_>]) -> Vec<V
     claims.map(|(id, test)| WORDS.verdict(id, finding(test))).into()
 }
 
-/// Whether ours is behind by more than a margin, and not by chance.
+/// Whether ours is behind by more than a margin, beyond random differences.
 pub fn is_behind(difference: &Difference, margin: f64) -> bool {
     difference.mean < -margin && difference.interval.is_some_and(|(_, high)| high < 0.0)
 }

@@ -158,7 +158,7 @@ fn regret_sentence(all: &[Regret<'_, '_>]) -> String {
     let worst = |one: &Regret<'_, '_>| one.worst().map_or(0.0, |worst| worst.regret);
     let of = |one: &Regret<'_, '_>| {
         format!(
-            "{} delivers at most {} less ({} on average)",
+            "{} delivers up to {} less ({} on average)",
             one.name,
             number(worst(one)),
             number(one.regret())
