@@ -76,8 +76,8 @@ def study(
         name: Which one; `studies` lists them.
         quick: Fewer seeds and points, and shorter runs.
         controller: The only one, for the studies that judge controllers (``"scorecard"``); by default all.
-        seed: Draws other networks, for the studies that draw them (``"scorecard"``, ``"universal"``); by default
-            those of the documented figures.
+        seed: Draws other networks, for the studies that draw them (``"scorecard"``, ``"universal"``);
+            by default those of the documented figures.
         out: Folder to keep runs, report, figures and claims in; a study that was stopped resumes there.
         threads: How many runs at a time; by default one for each core.
         progress: As of `sweep`.
