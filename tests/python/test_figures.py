@@ -127,7 +127,9 @@ def test_studies_are_listed_and_an_unknown_one_is_an_error() -> None:
         lightlag.study("arc", quick=True, controller="cubic")
     with pytest.raises(lightlag.ScenarioError, match="controller: not supported by study universal"):
         lightlag.study("universal", quick=True, controller="cubic")
-    with pytest.raises(lightlag.ScenarioError, match="seed: not supported by study arc; use it with scorecard"):
+    with pytest.raises(
+        lightlag.ScenarioError, match="seed: not supported by study arc; use it with scorecard"
+    ):
         lightlag.study("arc", quick=True, seed=2)
 
 
