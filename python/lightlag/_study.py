@@ -75,8 +75,9 @@ def study(
     Args:
         name: Which one; `studies` lists them.
         quick: Fewer seeds and points, and shorter runs.
-        controller: The only one, over names too, for studies that judge controllers (``"scorecard"``); by default all.
-        seed: Draws other networks, for the same studies; by default those of the documented figures.
+        controller: The only one, over names too, for studies of controllers (``"scorecard"``); by default all.
+        seed: Draws other networks, for the studies that draw them (``"scorecard"``, ``"universal"``);
+            by default those of the documented figures.
         out: Folder to keep runs, report, figures and claims in; a study that was stopped resumes there.
         threads: How many runs at a time; by default one for each core.
         progress: As of `sweep`.

@@ -125,6 +125,12 @@ def test_studies_are_listed_and_an_unknown_one_is_an_error() -> None:
         lightlag.study("ark")
     with pytest.raises(lightlag.ScenarioError, match="controller: not supported by study arc"):
         lightlag.study("arc", quick=True, controller="cubic")
+    with pytest.raises(lightlag.ScenarioError, match="controller: not supported by study universal"):
+        lightlag.study("universal", quick=True, controller="cubic")
+    with pytest.raises(
+        lightlag.ScenarioError, match="seed: not supported by study arc; use it with scorecard"
+    ):
+        lightlag.study("arc", quick=True, seed=2)
 
 
 STUDY = """

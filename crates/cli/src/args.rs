@@ -295,7 +295,7 @@ pub struct Study {
     /// Run one controller, and what it is compared with (scorecard)
     #[arg(long, value_name = "NAME")]
     pub controller: Option<String>,
-    /// Draw other networks than those of the documented figures (scorecard)
+    /// Draw other networks than those of the documented figures (scorecard, universal)
     #[arg(long, allow_negative_numbers = true, value_parser = seed)]
     pub seed: Option<u64>,
     /// Search for the networks in which the controller does worst (scorecard)

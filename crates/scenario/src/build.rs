@@ -58,7 +58,8 @@ impl Seeded<'_> {
             .iter()
             .map(|group| (group.count(), &group.mobility, &group.moves, &group.radios))
             .collect();
-        let told: Vec<u128> = network.contacts.iter().map(|source| source.key).collect();
+        let told: Vec<u128> =
+            network.contacts.iter().filter(|source| source.happens).map(|source| source.key).collect();
         let moved = network.moves().then(|| {
             // The file's own seed is a seed of its own only where the draws are The ONE's.
             let own = self.seed == Seed::Own && network.movement.draws == Draws::TheOne;
@@ -71,7 +72,7 @@ impl Seeded<'_> {
     /// # Errors
     /// A map that cannot be used, or contacts of movement and table that overlap.
     pub fn contacts(&self) -> Result<Contacts> {
-        let mut links: Vec<Link> = self.network.told(|_| true).collect();
+        let mut links: Vec<Link> = self.network.told(|source| source.happens).collect();
         if self.network.moves() {
             links.extend(self.met()?);
         }
@@ -153,7 +154,8 @@ impl Seeded<'_> {
     fn clock_stops(&self) -> Vec<Instant> {
         let created = self.messages.iter().map(|message| message.bundle.created);
         let mut stops: Vec<Instant> = created.filter(|at| *at < Instant::MAX).collect();
-        for told in self.network.contacts.iter().flat_map(|source| source.list.iter()) {
+        let happening = self.network.contacts.iter().filter(|source| source.happens);
+        for told in happening.flat_map(|source| source.list.iter()) {
             stops.extend([told.start, told.end]);
         }
         stops.sort();

@@ -248,6 +248,7 @@ keys! {
         range: length("10 m"), "Range at which positions of a trace make a contact.";
         gap: TIME, "Longest time between two positions of a trace over which a node moves straight. Default: 10 min.";
         plan: Flag, "Nodes know these contacts beforehand. Default: `rows` and `ion` yes; other files are records, no.";
+        happens: Flag, "Whether these contacts take place. Default: true. With `false`, nodes that know them expect them without success.";
     }
     /// Of a pair's direction.
     WAY {

@@ -246,6 +246,8 @@ pub struct ContactSource {
     pub key: u128,
     /// Nodes know the contacts beforehand.
     pub is_plan: bool,
+    /// The contacts take place. If not, nodes that know them expect them without success.
+    pub happens: bool,
     /// How a recorded trace was read: what was joined, extended and dropped. `None` for other contacts.
     pub note: Option<Arc<str>>,
     /// The file of The ONE's events that it was read from; `None` for other contacts.
@@ -478,7 +480,7 @@ impl ContactSource {
     /// From its contacts, without a note.
     pub fn new(name: String, list: Vec<ScheduledContact>, is_plan: bool) -> Self {
         let key = fingerprint(&list);
-        Self { name, list: Arc::new(list), key, is_plan, note: None, file: None }
+        Self { name, list: Arc::new(list), key, is_plan, happens: true, note: None, file: None }
     }
 }
 

@@ -15,9 +15,8 @@ pub fn study(options: &Study) -> Done {
         let with: Vec<&str> = with.collect();
         return Err(format!("--real: not supported by study {name}; use it with {}", with.join(", ")).into());
     }
-    let given = [("--controller", options.controller.is_some()), ("--seed", options.seed.is_some())];
-    if let Some((option, _)) = given.into_iter().find(|(_, given)| *given && !study.draws_networks) {
-        return Err(format!("{option}: not supported by study {name}; use it with scorecard").into());
+    if let Some((option, why)) = study.refused(options.controller.as_deref(), options.seed) {
+        return Err(format!("--{option}: {why}").into());
     }
     let only = options.controller.as_ref().map_or(String::new(), |name| format!("-{name}"));
     let seed = options.seed.map_or(String::new(), |seed| format!("-seed{seed}"));

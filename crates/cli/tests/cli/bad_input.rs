@@ -418,6 +418,14 @@ fn what_is_wrong_on_the_command_line_is_told_in_one_line() {
             &["study", "arc", "--controller", "cubic"],
             "--controller: not supported by study arc; use it with scorecard",
         ),
+        (
+            &["study", "universal", "--controller", "cubic"],
+            "--controller: not supported by study universal; use it with scorecard",
+        ),
+        (
+            &["study", "arc", "--seed", "2"],
+            "--seed: not supported by study arc; use it with scorecard, universal",
+        ),
         (&["study", "scorecard", "--worst"], "--controller <NAME>"),
         (
             &["study", "scorecard", "--worst", "--controller", "qubic"],

@@ -7,6 +7,7 @@ mod axes;
 mod heat_map;
 mod log_lines;
 mod restyle;
+mod strips;
 
 use crate::statistics::Estimate;
 use serde_json::{Map, Value, json};
@@ -15,6 +16,7 @@ pub use axes::compress_above;
 pub use heat_map::{Tile, heat_map, share_map};
 pub use log_lines::log_lines;
 pub use restyle::restyle;
+pub use strips::{Dot, strips};
 
 /// The version of the language that the embedded library speaks.
 pub const SCHEMA: &str = "https://vega.github.io/schema/vega-lite/v6.json";

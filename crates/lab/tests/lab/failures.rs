@@ -1,5 +1,6 @@
 //! Contacts that fail and nodes that vanish, from the text of a scenario to its results.
 
+use lightlag_lab::bound::bound;
 use lightlag_lab::metrics::Figures;
 use lightlag_lab::run::{ContactsCache, Options, run};
 use lightlag_scenario::{Catalogue, ScenarioFile, Seed};
@@ -96,6 +97,36 @@ fn routers_that_plan_are_told_of_no_failure() {
     assert_eq!(whole.plan, failed.plan);
     assert_eq!(whole.plan.contacts().len(), 2);
     assert_eq!((whole.contacts.list.len(), failed.contacts.list.len()), (1, 0));
+}
+
+#[test]
+fn by_a_plan_that_does_not_happen_nothing_is_delivered_and_nothing_could_be() {
+    let scenario = |happens: &str| {
+        let text = format!(
+            "duration = \"100 s\"\nrouter = \"contact_graph\"\nbuffer = \"1 MB\"\n[nodes.n]\ncount = 3\n\
+             [contacts.early]\nkind = \"table\"\nrate = \"1 Mbit/s\"\ndelay = \"0 s\"\n\
+             rows = [{{ a = \"n0\", b = \"n1\", start = \"5 s\", end = \"20 s\" }}]\n\
+             [contacts.late]\nkind = \"table\"\n{happens}rate = \"1 Mbit/s\"\ndelay = \"0 s\"\n\
+             rows = [{{ a = \"n1\", b = \"n2\", start = \"30 s\", end = \"50 s\" }}]\n\
+             [traffic.mail]\nevents = [{{ at = \"1 s\", from = \"n0\", to = \"n2\", size = \"1 kB\" }}]\n"
+        );
+        let file = ScenarioFile::from_toml("s.toml", &text, ".".into(), Catalogue::default().into()).unwrap();
+        file.points().unwrap().list.remove(0).scenario
+    };
+    let played = |happens: &str| {
+        let (scenario, cache) = (scenario(happens), ContactsCache::default());
+        let outcome = run(&scenario, Seed::Number(1), &cache, &Options::default()).unwrap();
+        assert_eq!(outcome.violations, Vec::<String>::new());
+        let bound = bound(&scenario, Seed::Number(1), &cache).unwrap();
+        let of = |name: &str| outcome.figures.get(name).unwrap();
+        ([of("relayed"), of("delivered"), of("encounters")], bound.bound, bound.reachable)
+    };
+    assert_eq!(played(""), ([2.0, 1.0, 2.0], Some(1.0), 1.0));
+    assert_eq!(
+        played("happens = false\n"),
+        ([1.0, 0.0, 1.0], Some(0.0), 0.0),
+        "the first hop was for nothing"
+    );
 }
 
 #[test]

@@ -272,7 +272,12 @@ impl<'s> Run<'s> {
             };
             all.capacity += busy * self.lasts_s * class.bytes_per_s;
         }
-        let told = self.scenario.contacts.iter().flat_map(|source| source.list.iter());
+        let told = self
+            .scenario
+            .contacts
+            .iter()
+            .filter(|source| source.happens)
+            .flat_map(|source| source.list.iter());
         for ScheduledContact { start, end, forward, backward, .. } in told {
             let span_s = (*end - *start).as_secs_f64();
             all.count += 1.0;

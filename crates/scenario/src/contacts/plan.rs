@@ -114,7 +114,8 @@ impl ContactPlan {
     fn of_network(network: &BundleNetwork) -> Self {
         let names: Vec<&String> = network.groups.iter().flat_map(|group| &group.nodes).collect();
         let mut contacts = Vec::new();
-        for told in network.contacts.iter().flat_map(|source| source.list.iter()) {
+        let happening = network.contacts.iter().filter(|source| source.happens);
+        for told in happening.flat_map(|source| source.list.iter()) {
             let light = [&told.forward, &told.backward].map(|way| way.delay.greatest(told.start, told.end));
             let ends = [(told.a, told.b, &told.forward), (told.b, told.a, &told.backward)];
             for (from, to, way) in ends.into_iter().filter(|(.., way)| way.rate > BitRate(0)) {

@@ -78,7 +78,12 @@ fn source(
             "check `kind`, `columns`, `unknown_nodes`, `range`, `gap` and `duration`; `origin = \"first\"` starts the run at the first contact",
         );
     }
-    let source = ContactSource { note, ..ContactSource::new(name, told, is_plan(section)?) };
+    let (is_plan, happens) = (is_plan(section)?, section.flag("happens")?.unwrap_or(true));
+    if !happens && !is_plan {
+        let what = format!("`{}`: nodes neither have nor know these contacts", section.key("happens"));
+        return section.refuse("happens", what, "say `plan = true` if nodes expect them");
+    }
+    let source = ContactSource { note, happens, ..ContactSource::new(name, told, is_plan) };
     context.sources.borrow_mut().insert(key, source.clone());
     Ok(source)
 }

@@ -265,7 +265,8 @@ fn check(scenario: &BundleNetwork, root: &Section) -> Result<()> {
         }
     }
     if scenario.contacts.len() > 1 && !is_the_one {
-        let lists = scenario.contacts.iter().flat_map(|source| source.list.iter());
+        let happening = scenario.contacts.iter().filter(|source| source.happens);
+        let lists = happening.flat_map(|source| source.list.iter());
         let mut all: Vec<_> = lists.cloned().collect();
         all.sort_by_key(|contact| (contact.start, contact.a, contact.b));
         super::contacts::check_overlap(&all)?;

@@ -342,6 +342,52 @@ fn mistakes_in_told_contacts_are_told() {
     assert!(told(lone).starts_with("s.toml:4: no two nodes can ever meet; "), "{}", told(lone));
 }
 
+/// The contacts above with a second table of the pair BS and Sat0, from the middle of its contact on.
+fn with_expected(lines: &str) -> String {
+    let table = format!(
+        "[contacts.expected]\nrate = \"1 Mbit/s\"\ndelay = \"1 s\"\n{lines}\n\
+         rows = [{{ a = \"BS\", b = \"Sat0\", start = \"2500 s\", end = \"3500 s\" }}]\n"
+    );
+    TOLD.to_owned() + &table
+}
+
+#[test]
+fn contacts_that_do_not_happen_are_known_but_there_are_none() {
+    let wrong = with_expected("happens = false");
+    let network = points(&wrong).list.remove(0).scenario.bundles().unwrap().clone();
+    let setup = network.setup(Seed::Number(1)).unwrap();
+    let real = points(TOLD).list.remove(0).scenario.bundles().unwrap().setup(Seed::Number(1)).unwrap();
+    assert_eq!(setup.contacts, real.contacts);
+    assert_eq!((setup.plan.contacts().len(), real.plan.contacts().len()), (6, 4));
+    assert_eq!(
+        network.seeded(Seed::Number(1)).unwrap().contacts_key(),
+        points(TOLD).list[0].scenario.bundles().unwrap().seeded(Seed::Number(1)).unwrap().contacts_key(),
+        "runs with and without them share their contacts"
+    );
+    let unknown = wrong.replacen("[contacts.plan]\n", "[contacts.plan]\nplan = false\n", 1);
+    let network = points(&unknown).list.remove(0).scenario.bundles().unwrap().clone();
+    let setup = network.setup(Seed::Number(1)).unwrap();
+    assert_eq!((setup.contacts.list.len(), setup.plan.contacts().len()), (2, 2));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.toml");
+    std::fs::write(&path, &wrong).unwrap();
+    let between =
+        |from, to| crate::contacts::ContactPlan::read(&path).unwrap().between(&path, Some((from, to)));
+    assert_eq!(between("BS", "Sat0").unwrap().len(), 1, "senders on sockets wait for those that take place");
+}
+
+#[test]
+fn contacts_that_nodes_neither_have_nor_know_are_refused_and_so_are_two_at_once_that_happen() {
+    assert_eq!(
+        told(&with_expected("happens = false\nplan = false")),
+        "s.toml:25: `contacts.expected.happens`: nodes neither have nor know these contacts; say `plan = true` if nodes expect them"
+    );
+    assert!(told(&with_expected("happens = 1")).starts_with("s.toml:25: `contacts.expected.happens` is "));
+    let overlap = told(&with_expected("happens = true"));
+    assert!(overlap.contains("starts at 2500 s, when the one of s.toml:17"), "{overlap}");
+    assert_eq!(told(&with_expected("")), overlap.replace("s.toml:27", "s.toml:26"));
+}
+
 #[test]
 fn delays_can_change_over_time() {
     let text = TOLD.replace("delay = \"1 s\"", "delays = [[\"0 s\", \"300 s\"], [\"1 h\", \"310 s\"]]");

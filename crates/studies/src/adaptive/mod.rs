@@ -46,6 +46,7 @@ pub const STUDY: Study = Study {
         Ok(Said { claims, figures, tables, ..Said::default() })
     },
     real: Real::OnRequest(|| real::run(&crate::real::transfer)),
+    judges_controllers: false,
     draws_networks: false,
 };
 

@@ -44,6 +44,7 @@ pub const STUDY: Study = Study {
         })
     },
     real: Real::Nothing,
+    judges_controllers: false,
     draws_networks: false,
 };
 

@@ -48,6 +48,7 @@ pub const STUDY: Study = Study {
         Ok(Said { claims, figures, tables, ..Said::default() })
     },
     real: Real::Nothing,
+    judges_controllers: false,
     draws_networks: false,
 };
 

@@ -65,6 +65,7 @@ pub const STUDY: Study = Study {
         })
     },
     real: Real::Nothing,
+    judges_controllers: true,
     draws_networks: true,
 };
 

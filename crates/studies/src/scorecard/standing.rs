@@ -5,6 +5,7 @@ use super::measures::{BESIDE_BYTES, DROPPED, SHARE};
 use super::plan::{NETWORK, network};
 use super::space::{Company, Network, Traffic};
 use crate::shared::runs::VARIANT;
+pub use crate::shared::runs::quantile;
 use lightlag_lab::results::{Results, Row};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -141,12 +142,4 @@ pub fn standings(results: &Results) -> Vec<Standing<'_>> {
         })
     };
     results.rows.iter().filter_map(standing).collect()
-}
-
-/// A quantile of some numbers; `None` without any.
-pub fn quantile(values: impl Iterator<Item = f64>, share: f64) -> Option<f64> {
-    let mut all: Vec<f64> = values.filter(|value| value.is_finite()).collect();
-    all.sort_by(f64::total_cmp);
-    let at = ((all.len() as f64 * share) as usize).min(all.len().saturating_sub(1));
-    all.get(at).copied()
 }

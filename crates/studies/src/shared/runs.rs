@@ -177,6 +177,14 @@ pub fn least(values: &[f64]) -> Option<f64> {
     values.iter().copied().reduce(f64::min)
 }
 
+/// A quantile of some numbers; `None` without any.
+pub fn quantile(values: impl Iterator<Item = f64>, share: f64) -> Option<f64> {
+    let mut all: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+    all.sort_by(f64::total_cmp);
+    let at = ((all.len() as f64 * share) as usize).min(all.len().saturating_sub(1));
+    all.get(at).copied()
+}
+
 fn number_of(text: &str) -> f64 {
     text.parse().unwrap_or(f64::NAN)
 }

@@ -2,6 +2,7 @@
 
 use super::points::Points;
 use super::words::Words;
+use crate::STUDIES;
 use crate::shared::over_time::Series;
 use lightlag_lab::report::{Figure, Report, ScenarioText, Table, Verdict};
 use lightlag_lab::results::{Metrics, Results, Row};
@@ -12,6 +13,9 @@ use std::sync::LazyLock;
 
 /// The report in the folder of a study.
 pub const REPORT_FILE: &str = "report.html";
+
+/// Titles of tables that are printed on a terminal though they are not the first: those that compare all mechanisms.
+const PRINTED: [&str; 2] = ["Figures 9 to 11", crate::universal::REGRETS];
 
 /// Why a study stopped; one line each.
 #[derive(Debug, thiserror::Error)]
@@ -53,7 +57,9 @@ pub struct Study {
     pub evaluate: fn(&Evidence<'_>) -> Result<Said, Error>,
     /// What is measured in real time as well.
     pub real: Real,
-    /// Whether it judges controllers in networks that it draws: it can be run for one of them alone, and with another seed.
+    /// Whether it judges controllers, and can be run for one of them alone.
+    pub judges_controllers: bool,
+    /// Whether it draws networks, and can be run with another seed.
     pub draws_networks: bool,
 }
 
@@ -141,6 +147,19 @@ impl Study {
         matches!(self.real, Real::OnRequest(_))
     }
 
+    /// What is wrong if a controller or a seed is given to a study without them: the option, and a line that names the
+    /// studies that have it.
+    pub fn refused(&self, controller: Option<&str>, seed: Option<u64>) -> Option<(&'static str, String)> {
+        type Has = fn(&Study) -> bool;
+        let given: [(&str, bool, Has); 2] = [
+            ("controller", controller.is_some(), |study| study.judges_controllers),
+            ("seed", seed.is_some(), |study| study.draws_networks),
+        ];
+        let (option, _, has) = given.into_iter().find(|(_, given, has)| *given && !has(self))?;
+        let with: Vec<&str> = STUDIES.iter().filter(|study| has(study)).map(|study| study.name).collect();
+        Some((option, format!("not supported by study {}; use it with {}", self.name, with.join(", "))))
+    }
+
     /// Runs the study, or what an interrupted one left to do.
     ///
     /// # Errors
@@ -222,9 +241,9 @@ impl Studied {
         for claim in &self.report.claims {
             text += &format!("{:4} {:10} {}\n", claim.id, claim.holds.word(), claim.paper_says);
         }
-        // Of several figures the one that compares all mechanisms is shown.
-        let tables = &self.report.tables;
-        let shown = tables.iter().find(|table| table.title.starts_with("Figures 9 to 11")).or(tables.first());
+        let (opening, tables) = (&self.report.opening, &self.report.tables);
+        let is_shown = |table: &&Table| PRINTED.iter().any(|title| table.title.starts_with(title));
+        let shown = opening.iter().chain(tables).find(is_shown).or(tables.first());
         text + "\n"
             + &shown
                 .map_or(String::new(), |table| lightlag_lab::results::table_text(&table.head, &table.rows))

@@ -1,10 +1,12 @@
 //! copy_value against all others on recorded contacts of people, which no node knows in advance.
 //!
 //! The traces are what their projects publish, put into `out/traces` by the reader of the study; one that was drawn
-//! stands in for them where none is there. Cells, treatments and grades are those of [`crate::universal`].
+//! stands in for them where none is there. Cells, treatments and grades are shared with [`crate::universal`].
 
+mod charts;
 mod claims;
 mod plan;
+mod tables;
 #[cfg(test)]
 mod tests;
 
@@ -12,7 +14,7 @@ use crate::Error;
 use crate::shared::points::{Points, unpack};
 use crate::shared::words::Words;
 use crate::shared::{Evidence, Order, Real, Said, Study};
-use crate::universal::{cells, charts, grid::RECORDED, tables};
+use crate::universal::cells;
 use include_dir::{Dir, include_dir};
 use lightlag_lab::report::ScenarioText;
 use lightlag_lab::run::Outcome;
@@ -35,21 +37,17 @@ pub const STUDY: Study = Study {
     evaluate: |evidence: &Evidence<'_>| {
         let results = evidence.results;
         let standings = cells::standings(results);
-        let tables = [
-            tables::verdicts(&standings),
-            tables::worse(&standings),
-            tables::every_cell(&standings, RECORDED, "Every cell"),
-        ];
         Ok(Said {
             claims: claims::evaluate(&standings, results),
-            figures: charts::all(&standings, &[(RECORDED, "Recorded contacts")]),
-            tables: tables.into_iter().filter(|table| !table.rows.is_empty()).collect(),
+            figures: charts::all(&standings),
+            tables: tables::all(&standings),
             warnings: warning().into_iter().collect(),
             facts: cells::facts(results, &standings),
             ..Said::default()
         })
     },
     real: Real::Nothing,
+    judges_controllers: false,
     draws_networks: false,
 };
 

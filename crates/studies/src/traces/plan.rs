@@ -1,8 +1,9 @@
 //! What the study runs.
 
-use crate::shared::points::Points;
-use crate::universal::grid::{Axis, BUFFER, BUFFERS_OF_ALL, Change, RECORDED, ROUTERS};
-use crate::universal::plan::along;
+use crate::shared::points::{Point, Points, only};
+use crate::universal::cells::columns;
+use crate::universal::treatments::{Role, Treatment, on_records};
+use lightlag_scenario::{Catalogue, ScenarioFile};
 use std::path::Path;
 
 /// A published trace.
@@ -13,8 +14,6 @@ pub struct Trace {
     pub file: &'static str,
     /// The data as published, in [`FOLDER`].
     pub data: &'static str,
-    /// Where that is as a value of TOML.
-    set: &'static [(&'static str, &'static str)],
 }
 
 /// Where the data of traces are looked for.
@@ -25,48 +24,26 @@ const DATA: &str = "contacts.trace.file";
 
 /// All that the study knows.
 pub const TRACES: [Trace; 7] = [
-    Trace {
-        name: "Infocom05",
-        file: "infocom05.toml",
-        data: "contacts.Exp3.dat",
-        set: &[(DATA, "out/traces/contacts.Exp3.dat")],
-    },
-    Trace {
-        name: "Cambridge",
-        file: "cambridge.toml",
-        data: "contacts.Exp2.dat",
-        set: &[(DATA, "out/traces/contacts.Exp2.dat")],
-    },
-    Trace {
-        name: "Intel",
-        file: "intel.toml",
-        data: "contacts.Exp1.dat",
-        set: &[(DATA, "out/traces/contacts.Exp1.dat")],
-    },
-    Trace {
-        name: "UPB 2011",
-        file: "upb2011.toml",
-        data: "upb2011.dat",
-        set: &[(DATA, "out/traces/upb2011.dat")],
-    },
-    Trace {
-        name: "UPB 2012",
-        file: "upb2012.toml",
-        data: "full_output.txt",
-        set: &[(DATA, "out/traces/full_output.txt")],
-    },
-    Trace { name: "NCCU", file: "nccu.toml", data: "nccu.dat", set: &[(DATA, "out/traces/nccu.dat")] },
-    Trace {
-        name: "NCCU, a day",
-        file: "nccu_day.toml",
-        data: "day1.csv",
-        set: &[(DATA, "out/traces/day1.csv")],
-    },
+    Trace { name: "Infocom05", file: "infocom05.toml", data: "contacts.Exp3.dat" },
+    Trace { name: "Cambridge", file: "cambridge.toml", data: "contacts.Exp2.dat" },
+    Trace { name: "Intel", file: "intel.toml", data: "contacts.Exp1.dat" },
+    Trace { name: "UPB 2011", file: "upb2011.toml", data: "upb2011.dat" },
+    Trace { name: "UPB 2012", file: "upb2012.toml", data: "full_output.txt" },
+    Trace { name: "NCCU", file: "nccu.toml", data: "nccu.dat" },
+    Trace { name: "NCCU, a day", file: "nccu_day.toml", data: "day1.csv" },
 ];
 
+const BUFFER: &str = "buffer";
 /// From a few bundles to what holds nearly all.
-const BUFFERS: &[Change] =
-    &[("500 kB", &[(BUFFER, "500 kB")]), ("5 MB", &[(BUFFER, "5 MB")]), ("50 MB", &[(BUFFER, "50 MB")])];
+const BUFFERS: [&str; 3] = ["500 kB", "5 MB", "50 MB"];
+/// A buffer that is never full.
+const BEYOND: &str = "1 TB";
+/// Names, and values in TOML.
+const ROUTERS: [(&str, &str); 3] = [
+    ("epidemic", "epidemic"),
+    ("prophet", "prophet"),
+    ("spray_and_wait", "{ name = \"spray_and_wait\", copies = 10 }"),
+];
 const SEEDS: u64 = 8;
 const SEEDS_QUICK: u64 = 2;
 
@@ -76,26 +53,60 @@ const SEEDS_QUICK: u64 = 2;
 /// # Errors
 /// What is wrong with a trace.
 pub fn plan(quick: bool, here: &[&Trace], scenarios: &Path) -> Result<Points, lightlag_scenario::Error> {
-    let mut axes: Vec<Axis> =
-        here.iter().map(|trace| axis(trace.name, trace.file, trace.set, quick)).collect();
-    if axes.is_empty() {
-        axes.push(axis("drawn", GENERATED, &[], quick));
+    let mut list = Vec::new();
+    let buffers: &[&str] = if quick { &[BUFFERS[0], BUFFERS[2]] } else { &BUFFERS };
+    for buffer in buffers {
+        for trace in here {
+            let data = Some(format!("{FOLDER}/{}", trace.data));
+            add(&mut list, &Case { name: trace.name, file: &scenarios.join(trace.file), data, buffer })?;
+        }
+        if here.is_empty() {
+            let file = scenarios.join(GENERATED);
+            add(&mut list, &Case { name: "drawn", file: &file, data: None, buffer })?;
+        }
     }
-    let list = along(&axes, scenarios)?;
     Ok(Points::of(list, if quick { SEEDS_QUICK } else { SEEDS }, &[]))
 }
 
-fn axis(place: &'static str, file: &'static str, set: &[(&'static str, &'static str)], quick: bool) -> Axis {
-    let ends = [BUFFERS[0], BUFFERS[BUFFERS.len() - 1]];
-    Axis {
-        grid: RECORDED,
-        world: "recorded contacts",
-        place,
-        file,
-        set: set.to_vec(),
-        routers: ROUTERS,
-        changes: if quick { ends.to_vec() } else { BUFFERS.to_vec() },
-        buffers: BUFFERS_OF_ALL,
-        quick: None,
+/// A trace with a buffer.
+struct Case<'a> {
+    name: &'a str,
+    file: &'a Path,
+    /// The file of the trace.
+    data: Option<String>,
+    buffer: &'a str,
+}
+
+impl Case<'_> {
+    fn read(&self, router: &str) -> Result<ScenarioFile, lightlag_scenario::Error> {
+        let mut file = ScenarioFile::read(&[self.file])?;
+        self.data.iter().try_for_each(|data| file.set(DATA, data))?;
+        file.set(BUFFER, self.buffer)?;
+        file.set("router", router)?;
+        Ok(file)
     }
+    fn treated(&self, router: &str, treatment: &Treatment) -> Result<ScenarioFile, lightlag_scenario::Error> {
+        let mut file = self.read(router)?;
+        treatment.set(&mut file)?;
+        if treatment.role == Role::Unlimited {
+            file.set(BUFFER, BEYOND)?;
+        }
+        Ok(file)
+    }
+}
+
+/// A bound, for which routers make no difference, and all treatments under each router.
+fn add(list: &mut Vec<Point>, case: &Case<'_>) -> Result<(), lightlag_scenario::Error> {
+    let catalogue = Catalogue::default();
+    let treatments = on_records();
+    let columns = |router: &str, name: &str, role| columns([case.name, router, case.buffer], name, role);
+    let bounded = only(&case.treated(ROUTERS[0].1, &treatments[0])?)?;
+    list.push(Point { bounded: true, ..Point::new(columns("", "", Role::Bound), bounded) });
+    for (router, value) in ROUTERS {
+        for treatment in treatments.iter().filter(|one| one.fits(&catalogue, router)) {
+            let scenario = only(&case.treated(value, treatment)?)?;
+            list.push(Point::new(columns(router, &treatment.name, treatment.role), scenario));
+        }
+    }
+    Ok(())
 }

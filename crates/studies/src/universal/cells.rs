@@ -1,10 +1,25 @@
 //! Ours beside the best of the others, cell by cell.
 
-use super::plan::{CELL, CHANGE, GRID, PLACE, ROLE, ROUTER, TREATMENT, WORLD};
 use super::treatments::Role;
 use lightlag_lab::results::{Point, Results, Row};
 use lightlag_lab::statistics::{self, ratio};
 use std::collections::BTreeMap;
+
+/// Columns of the table of runs: where nodes are, under which router, and what is different there.
+pub const PLACE: &str = "place";
+pub const ROUTER: &str = "router";
+pub const CASE: &str = "case";
+/// Which mechanism with which node policy, and what it is for.
+pub const TREATMENT: &str = "treatment";
+pub const ROLE: &str = "role";
+/// The columns that distinguish cells.
+pub const CELL: [&str; 3] = [PLACE, ROUTER, CASE];
+
+/// The columns of a treatment in a cell.
+pub fn columns(cell: [&str; 3], treatment: &str, role: Role) -> Vec<(String, String)> {
+    let all = CELL.into_iter().zip(cell).chain([(TREATMENT, treatment), (ROLE, role.word())]);
+    all.map(|(column, value)| (column.to_owned(), value.to_owned())).collect()
+}
 
 /// Smaller differences do not matter: of the delivery ratio itself, of the others as a share.
 pub const AS_GOOD: f64 = 0.002;
@@ -94,7 +109,7 @@ pub struct Difference {
     pub mean: f64,
     /// 95% interval of the same by the bootstrap over seeds; of one pair none.
     pub interval: Option<(f64, f64)>,
-    /// Two-sided p-value by Student's t; in the cells of a grid after Holm's correction.
+    /// Two-sided p-value by Student's t; in a standing after Holm's correction.
     pub p: Option<f64>,
     /// What follows.
     pub grade: Grade,
@@ -130,42 +145,47 @@ fn grade(measure: Measure, other: f64, mean: f64, interval: Option<(f64, f64)>) 
 /// All treatments of one cell.
 pub struct Cell<'a> {
     /// The columns of [`CELL`].
-    pub values: [&'a str; 5],
+    pub values: [&'a str; 3],
     points: Vec<Point<'a>>,
 }
 
 impl<'a> Cell<'a> {
-    fn new(values: [&'a str; 5]) -> Self {
+    fn new(values: [&'a str; 3]) -> Self {
         Self { values, points: Vec::new() }
     }
 
-    /// Which grid.
-    pub fn grid(&self) -> &'a str {
-        self.value(GRID)
+    /// Where nodes are.
+    pub fn place(&self) -> &'a str {
+        self.value(PLACE)
     }
 
-    /// Which of the heat maps below each other.
-    pub fn world(&self) -> &'a str {
-        self.value(WORLD)
+    /// Under which router.
+    pub fn router(&self) -> &'a str {
+        self.value(ROUTER)
     }
 
     /// Place and router.
     pub fn row(&self) -> String {
-        format!("{}, {}", self.value(PLACE), self.value(ROUTER))
+        format!("{}, {}", self.place(), self.router())
     }
 
     /// What is different here.
-    pub fn change(&self) -> &'a str {
-        self.value(CHANGE)
+    pub fn case(&self) -> &'a str {
+        self.value(CASE)
     }
 
     /// Its name in sentences.
     pub fn told(&self) -> String {
-        format!("{}, {}", self.row(), self.change())
+        format!("{}, {}", self.row(), self.case())
     }
 
     fn value(&self, column: &str) -> &'a str {
         CELL.iter().zip(self.values).find(|(known, _)| **known == column).map_or("", |(_, value)| value)
+    }
+
+    /// All treatments.
+    pub fn points(&self) -> impl Iterator<Item = &Point<'a>> {
+        self.points.iter()
     }
 
     /// A treatment by its name.
@@ -184,8 +204,8 @@ impl<'a> Cell<'a> {
     }
 
     /// All but the router.
-    fn world_of_it(&self) -> [&'a str; 4] {
-        [GRID, WORLD, PLACE, CHANGE].map(|column| self.value(column))
+    fn without_router(&self) -> [&'a str; 2] {
+        [self.place(), self.case()]
     }
 
     /// What none can exceed: by the flow, or where that is too large by what can be reached.
@@ -223,7 +243,7 @@ pub fn text<'a>(point: &Point<'a>, column: &str) -> &'a str {
 /// The cells of a table of results, in its order.
 pub fn cells(results: &Results) -> Vec<Cell<'_>> {
     let mut cells: Vec<Cell<'_>> = Vec::new();
-    let mut known: BTreeMap<[&str; 5], usize> = BTreeMap::new();
+    let mut known: BTreeMap<[&str; 3], usize> = BTreeMap::new();
     for point in results.points() {
         let values = CELL.map(|column| text(&point, column));
         let index = *known.entry(values).or_insert(cells.len());
@@ -253,26 +273,17 @@ impl Standing<'_> {
         let index = Measure::ALL.iter().position(|known| *known == measure)?;
         self.differences[index].as_ref()
     }
-
-    /// Whether it is worse by any measure.
-    pub fn is_worse(&self) -> bool {
-        self.differences.iter().flatten().any(|difference| difference.grade == Grade::Worse)
-    }
 }
 
-/// How ours stands in each cell of each grid, with probabilities corrected after Holm over the cells of the grid.
+/// How ours stands in each cell, with probabilities corrected after Holm over all cells.
 pub fn standings(results: &Results) -> Vec<Standing<'_>> {
     let cells = cells(results);
     let bounds: BTreeMap<_, _> =
-        cells.iter().filter_map(|cell| Some((cell.world_of_it(), cell.bound()?))).collect();
-    let bound = |cell: &Cell<'_>| bounds.get(&cell.world_of_it()).copied();
+        cells.iter().filter_map(|cell| Some((cell.without_router(), cell.bound()?))).collect();
+    let bound = |cell: &Cell<'_>| bounds.get(&cell.without_router()).copied();
     let mut all: Vec<Standing<'_>> =
         cells.into_iter().filter_map(|cell| standing(bound(&cell), cell)).collect();
-    for grid in grids(&all) {
-        for index in 0..Measure::ALL.len() {
-            correct(all.iter_mut().filter(|one| one.cell.grid() == grid), index);
-        }
-    }
+    (0..Measure::ALL.len()).for_each(|index| correct(&mut all, index));
     all
 }
 
@@ -287,17 +298,6 @@ pub fn facts(results: &Results, standings: &[Standing<'_>]) -> Vec<(&'static str
     ]
 }
 
-/// The grids of some cells, in the order of their first.
-pub fn grids<'a>(standings: &[Standing<'a>]) -> Vec<&'a str> {
-    let mut grids = Vec::new();
-    for grid in standings.iter().map(|one| one.cell.grid()) {
-        if !grids.contains(&grid) {
-            grids.push(grid);
-        }
-    }
-    grids
-}
-
 fn standing(bound: Option<f64>, cell: Cell<'_>) -> Option<Standing<'_>> {
     let (ours, other) = (cell.ours()?, cell.best_other()?);
     let differences = Measure::ALL.map(|measure| Difference::of(measure, ours, other));
@@ -305,9 +305,9 @@ fn standing(bound: Option<f64>, cell: Cell<'_>) -> Option<Standing<'_>> {
     Some(Standing { cell, other, bound, differences })
 }
 
-fn correct<'a, 'b: 'a>(standings: impl Iterator<Item = &'a mut Standing<'b>>, measure: usize) {
+fn correct(standings: &mut [Standing<'_>], measure: usize) {
     let known: Vec<&mut f64> =
-        standings.filter_map(|one| one.differences[measure].as_mut()?.p.as_mut()).collect();
+        standings.iter_mut().filter_map(|one| one.differences[measure].as_mut()?.p.as_mut()).collect();
     let raw: Vec<f64> = known.iter().map(|p| **p).collect();
     for (p, corrected) in known.into_iter().zip(statistics::holm(&raw)) {
         *p = corrected;

@@ -1,36 +1,48 @@
-//! The grids as heat maps.
+//! The networks as dots.
 
 use super::cells::{Measure, Standing};
+use super::networks::KINDS;
 use crate::shared::charts::figure;
-use lightlag_lab::figure::{Tile, heat_map};
+use lightlag_lab::figure::{Dot, strips};
 use lightlag_lab::report::Figure;
+use lightlag_lab::statistics::mean;
 
-/// Differences beyond have the last colour.
-const MOST: f64 = 0.2;
-const CAPTION: &str = "Delivery ratio of ours minus that of the best other mechanism of the cell, means over the seeds: blue where ours \
-                       is ahead, orange where it is behind. Hover over a tile for its name.";
+const TITLE: &str = "Ours beside the best other mechanism of each network";
+const CAPTION: &str = "Delivery ratio of ours minus that of the best other mechanism of the same network, means over the seeds: a tick for \
+                       each network, a diamond for the mean of its kind. Hover over a tick for its network.";
 
-/// One for each of these grids that was run.
-pub fn all(standings: &[Standing<'_>], grids: &[(&str, &str)]) -> Vec<Figure> {
-    let drawn = |&(grid, title): &(&str, &str)| {
-        let tiles = tiles(standings, grid);
-        let words = (&*format!("grid_{grid}"), title, CAPTION);
-        (!tiles.is_empty()).then(|| figure(words, heat_map("difference", MOST, &tiles)))
-    };
-    grids.iter().filter_map(drawn).collect()
+/// One figure, of kinds in the order of their means.
+pub fn all(standings: &[Standing<'_>]) -> Vec<Figure> {
+    let dots = dots(standings);
+    if dots.is_empty() {
+        return Vec::new();
+    }
+    vec![figure(("differences", TITLE, CAPTION), strips("difference in the delivery ratio", &dots))]
 }
 
-/// The cells of a grid.
-pub fn tiles(standings: &[Standing<'_>], grid: &str) -> Vec<Tile> {
-    let tile = |standing: &Standing<'_>| {
-        let found = standing.by(Measure::Ratio)?;
-        Some(Tile {
-            panel: standing.cell.world().to_owned(),
-            row: standing.cell.row(),
-            column: standing.cell.change().to_owned(),
-            value: found.mean,
-            note: format!("{}: {:.4}; ours {:.4}", standing.other, found.other, found.ours),
-        })
+fn dots(standings: &[Standing<'_>]) -> Vec<Dot> {
+    let of_kind = |kind: &str| -> Vec<Dot> {
+        let here = standings.iter().filter(|one| one.cell.place() == kind);
+        here.filter_map(dot).collect()
     };
-    standings.iter().filter(|standing| standing.cell.grid() == grid).filter_map(tile).collect()
+    let mut kinds: Vec<Vec<Dot>> = KINDS.iter().map(|(kind, _)| of_kind(kind)).collect();
+    let mean = |dots: &[Dot]| mean(&dots.iter().map(|dot| dot.value).collect::<Vec<_>>()).unwrap_or(0.0);
+    kinds.sort_by(|one, other| mean(other).total_cmp(&mean(one)));
+    kinds.concat()
+}
+
+fn dot(standing: &Standing<'_>) -> Option<Dot> {
+    let found = standing.by(Measure::Ratio)?;
+    Some(Dot {
+        row: standing.cell.place().to_owned(),
+        value: found.mean,
+        note: format!(
+            "{}, {}: ours {:.4}, {} {:.4}",
+            standing.cell.case(),
+            standing.cell.router(),
+            found.ours,
+            standing.other,
+            found.other
+        ),
+    })
 }

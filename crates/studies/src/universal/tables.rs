@@ -1,165 +1,210 @@
-//! The study's tables.
+//! The study's tables, and the sentences that open the report.
 
-use super::cells::{Cell, Difference, Grade, Measure, Standing, cells, grids};
-use super::claims::{Tally, worst};
-use super::grid::{PAPER, STRESS};
-use super::treatments::{Role, treatments};
-use crate::shared::charts::table;
-use lightlag_lab::report::Table;
-use lightlag_lab::results::{Point, Results, number};
-use lightlag_lab::statistics;
+use super::cells::{Difference, Measure, Standing, text};
+use super::claims::{best_single, contribution, is_behind, with_interval, worse};
+use super::networks::{KINDS, named};
+use super::plan::{self, DESCRIBED, DEVELOPMENT, FROZEN, JUDGEMENT};
+use super::regret::{NEAR, Regret, everywhere, ours, told};
+use super::treatments::{MECHANISM, PARTS, Role, in_networks};
+use crate::shared::charts::{NONE, table};
+use lightlag_lab::report::{ScenarioText, Table};
+use lightlag_lab::results::number;
+use lightlag_lab::statistics::mean;
 
-const NONE: &str = "–";
+/// Title of the table that is printed on a terminal.
+pub const REGRETS: &str = "What is lost by not being the best mechanism of a network";
 
-/// All of them; the first is printed to a terminal.
-pub fn all(results: &Results, standings: &[Standing<'_>]) -> Vec<Table> {
-    let tables = [
-        verdicts(standings),
-        ablation(results),
-        worse(standings),
-        every_cell(standings, PAPER, "Every cell of the comparative study's grid"),
-        every_cell(standings, STRESS, "Every cell under stress"),
-    ];
-    tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
+fn shown(value: Option<f64>) -> String {
+    value.map_or(NONE.to_owned(), number)
 }
 
-/// How often ours is better, as good or worse, grid by grid.
-pub fn verdicts(standings: &[Standing<'_>]) -> Table {
-    let row = |(grid, measure): (&str, Measure)| {
-        let here: Vec<&Standing<'_>> = standings.iter().filter(|one| one.cell.grid() == grid).collect();
-        let tally = Tally::of(here.iter().copied(), measure);
-        let worst = worst(&here, measure).first().map_or(NONE.to_owned(), |one| {
-            format!("{} ({})", one.cell.told(), one.by(measure).map_or(String::new(), told))
-        });
-        let counts =
-            [tally.cells, tally.better, tally.surely_better, tally.as_good, tally.worse, tally.surely_worse];
-        let counts = counts.map(|count| count.to_string());
-        let names = [grid.to_owned(), measure.name().to_owned()];
-        (tally.cells > 0).then(|| names.into_iter().chain(counts).chain([worst]).collect())
-    };
-    let all = grids(standings).into_iter().flat_map(|grid| Measure::ALL.map(|measure| (grid, measure)));
-    let caption = "Better or worse: the 95% interval of the difference (bootstrap over the seeds, paired) leaves zero, and \
-                  the difference is at least 0.002 (of the delay and the bytes: 0.2 %). Surely: by a paired t test, corrected \
-                  after Holm over all cells of the grid.";
-    let head = ["grid", "measure", "cells", "better", "surely", "as good", "worse", "surely", "the worst"];
-    table(("Ours beside the best other mechanism of each cell", caption), head, all.filter_map(row).collect())
-}
-
-/// What each mechanism, and each part of ours, does in the cells of the paper's grid.
-fn ablation(results: &Results) -> Table {
-    let all = cells(results);
-    let here: Vec<&Cell<'_>> = all.iter().filter(|cell| cell.grid() == PAPER).collect();
-    let row = |name: &str| {
-        let with: Vec<(&Point<'_>, &Point<'_>)> =
-            here.iter().filter_map(|cell| Some((cell.ours()?, cell.treatment(name)?))).collect();
-        let means = Measure::ALL.map(|measure| {
-            let values: Vec<f64> = with.iter().filter_map(|(_, point)| measure.mean(point)).collect();
-            told_mean(statistics::mean(&values))
-        });
-        let grades: Vec<Grade> = with
-            .iter()
-            .filter_map(|(ours, point)| Some(Difference::of(Measure::Ratio, ours, point)?.grade))
-            .collect();
-        let count = |wanted| grades.iter().filter(|grade| **grade == wanted).count().to_string();
-        let counts =
-            [with.len().to_string(), count(Grade::Better), count(Grade::AsGood), count(Grade::Worse)];
-        (!with.is_empty()).then(|| [name.to_owned()].into_iter().chain(means).chain(counts).collect())
-    };
-    let caption = "Means over the cells of the comparative study's grid in which a mechanism can run, and in how many of \
-                  them ours has a better, as good or worse delivery ratio.";
+/// Every mechanism in all networks in which it can run.
+pub fn regrets(all: &[Regret<'_, '_>]) -> Table {
+    let caption = "Regret: the delivery ratio of the best real mechanism of a network minus that of this one, means over the seeds. \
+                   Ours without a part and gbsd, which sees every copy in the network, are not among those; a regret \
+                   below zero is better than all real ones. Bytes: those sent, with control messages, per byte delivered; \
+                   median over the networks.";
     let head = [
         "mechanism",
-        Measure::ALL[0].name(),
-        Measure::ALL[1].name(),
-        Measure::ALL[2].name(),
-        "cells",
-        "ours better",
-        "as good",
-        "ours worse",
+        "networks",
+        "delivery ratio",
+        "mean regret",
+        "95th percentile",
+        "worst regret",
+        "where",
+        "bytes per byte",
+        "within 0.01 of the best %",
     ];
-    table(
-        ("Mechanisms and parts of ours", caption),
-        head,
-        treatments(PAPER).iter().filter_map(|treatment| row(&treatment.name)).collect(),
+    let row = |one: &Regret<'_, '_>| {
+        let worst = one.worst();
+        vec![
+            one.name.to_owned(),
+            one.cells.len().to_string(),
+            number(one.ratio()),
+            number(one.regret()),
+            number(one.regret_p95()),
+            shown(worst.map(|worst| worst.regret)),
+            worst.map_or(NONE.to_owned(), |worst| told(worst.cell)),
+            shown(one.bytes()),
+            format!("{:.0}", 100.0 * one.near()),
+        ]
+    };
+    table((REGRETS, caption), head, all.iter().map(row).collect())
+}
+
+/// Ours beside the best other of each network, kind by kind.
+pub fn kinds(standings: &[Standing<'_>]) -> Table {
+    let head = [
+        "kind",
+        "networks",
+        "ours",
+        "best other",
+        "mean difference",
+        "worst difference",
+        "where",
+        "worse by more than 0.01",
+    ];
+    let row = |kind: &str| {
+        let here = || {
+            let here = standings.iter().filter(move |one| one.cell.place() == kind);
+            here.filter_map(|one| Some((one, one.by(Measure::Ratio)?)))
+        };
+        let mean_of =
+            |of: fn(&Difference) -> f64| shown(mean(&here().map(|(_, found)| of(found)).collect::<Vec<_>>()));
+        let (worst, found) = here().min_by(|one, other| one.1.mean.total_cmp(&other.1.mean))?;
+        let behind = here().filter(|(_, found)| is_behind(found, NEAR)).count();
+        Some(vec![
+            kind.to_owned(),
+            here().count().to_string(),
+            mean_of(|found| found.ours),
+            mean_of(|found| found.other),
+            mean_of(|found| found.mean),
+            with_interval(found),
+            format!("{}, {}, to {}", worst.cell.case(), worst.cell.router(), worst.other),
+            behind.to_string(),
+        ])
+    };
+    let caption = "Delivery ratios of ours and of the best other of each network, which no single mechanism reaches. Intervals are by the \
+                   bootstrap over the seeds; worse are networks whose interval leaves zero.";
+    table(("Kinds of networks", caption), head, KINDS.iter().filter_map(|(kind, _)| row(kind)).collect())
+}
+
+/// The networks in which ours is worse than another, each with its file.
+pub fn behind(standings: &[Standing<'_>]) -> Table {
+    let worse = worse(standings, NEAR);
+    let head = ["scenario", "kind", "router", "best other", "ours", "other", "difference", "network"];
+    let row = |(rank, (one, found)): (usize, &(&Standing<'_>, Difference))| {
+        let described = one.cell.ours().map_or("", |point| text(point, DESCRIBED));
+        vec![
+            file_name(rank, one),
+            one.cell.place().to_owned(),
+            one.cell.router().to_owned(),
+            one.other.to_owned(),
+            number(found.ours),
+            number(found.other),
+            with_interval(found),
+            described.to_owned(),
+        ]
+    };
+    let caption = "The worst first: more than 0.01 behind the best other, with an interval that leaves zero. lightlag run plays the \
+                   scenarios, which are beside the report.";
+    table(("Where ours is worse", caption), head, (1..).zip(&worse).map(row).collect())
+}
+
+fn file_name(rank: usize, standing: &Standing<'_>) -> String {
+    format!("worst/{rank:02}_{}.toml", standing.cell.case())
+}
+
+/// The scenarios of the networks in which ours is worse, with ours.
+pub fn files(standings: &[Standing<'_>]) -> Vec<ScenarioText> {
+    let treatments = in_networks();
+    let file = |(rank, (one, _)): (usize, &(&Standing<'_>, Difference))| {
+        let network = named(one.cell.case())?;
+        let find = |name: &str| treatments.iter().find(|treatment| treatment.name == name);
+        let (ours, other) = (find(MECHANISM)?, find(one.other)?);
+        let text = format!(
+            "# {}.\n# The best other: --set mechanism={} --set receipts={}\n{}",
+            network.described,
+            other.mechanism,
+            other.receipts,
+            plan::text(&network, ours)
+        );
+        Some(ScenarioText { name: file_name(rank, one), text })
+    };
+    (1..).zip(&worse(standings, NEAR)).filter_map(file).collect()
+}
+
+/// The facts of the introduction.
+pub fn facts(standings: &[Standing<'_>], all: &[Regret<'_, '_>], runs: usize) -> Vec<(&'static str, String)> {
+    let seed = standings.first().and_then(|one| one.cell.case().strip_prefix('s')?.split_once('_'));
+    vec![
+        ("regret", regret_sentence(all)),
+        ("worse", worse_sentence(standings)),
+        ("ahead", ahead_sentence(all)),
+        ("bytes", bytes_sentence(all)),
+        ("parts", parts_sentence(standings)),
+        ("mechanism", MECHANISM.to_owned()),
+        ("networks", standings.len().to_string()),
+        ("kinds", KINDS.len().to_string()),
+        ("runs", runs.to_string()),
+        ("seed", seed.map_or("none", |(seed, _)| seed).to_owned()),
+        ("development", DEVELOPMENT.to_string()),
+        ("judgement", JUDGEMENT.to_string()),
+        ("frozen", FROZEN.to_owned()),
+    ]
+}
+
+fn regret_sentence(all: &[Regret<'_, '_>]) -> String {
+    let worst = |one: &Regret<'_, '_>| one.worst().map_or(0.0, |worst| worst.regret);
+    let of = |one: &Regret<'_, '_>| {
+        format!(
+            "{} delivers up to {} less ({} on average)",
+            one.name,
+            number(worst(one)),
+            number(one.regret())
+        )
+    };
+    let next = everywhere(all).min_by(|one, other| worst(one).total_cmp(&worst(other)));
+    let both: Vec<String> = ours(all).into_iter().chain(next).map(of).collect();
+    format!("Beside the best mechanism of each network, {}.", both.join("; the next, "))
+}
+
+fn worse_sentence(standings: &[Standing<'_>]) -> String {
+    let worse = worse(standings, NEAR);
+    let worst = worse.first().map_or(String::new(), |(one, found)| {
+        format!(", most in {} ({} to {})", told(&one.cell), number(found.mean), one.other)
+    });
+    format!(
+        "It is worse than the best other by more than {NEAR} in {} of {} networks{worst}.",
+        worse.len(),
+        standings.len()
     )
 }
 
-/// The cells in which ours is worse by a measure.
-pub fn worse(standings: &[Standing<'_>]) -> Table {
-    let mut rows = Vec::new();
-    for grid in grids(standings) {
-        let here: Vec<&Standing<'_>> = standings.iter().filter(|one| one.cell.grid() == grid).collect();
-        for measure in Measure::ALL {
-            rows.extend(worst(&here, measure).into_iter().filter_map(|one| {
-                let found = one.by(measure)?;
-                let text = [grid, measure.name()].map(str::to_owned).into_iter();
-                let told = [
-                    one.cell.told(),
-                    one.other.to_owned(),
-                    number(found.ours),
-                    number(found.other),
-                    told(found),
-                ];
-                Some(text.chain(told).chain([found.p.map_or(NONE.to_owned(), number)]).collect())
-            }));
-        }
-    }
-    let caption = "The worst first. p: by a paired t test, corrected after Holm over all cells of the grid.";
-    let head = ["grid", "measure", "cell", "best other", "ours", "other", "difference", "p"];
-    table(("Where ours is worse", caption), head, rows)
+fn ahead_sentence(all: &[Regret<'_, '_>]) -> String {
+    let reference = all.iter().find(|one| one.is(Role::Reference));
+    let told: Vec<String> = [ours(all), best_single(all), reference]
+        .into_iter()
+        .flatten()
+        .map(|one| format!("{} by {}", number(one.ratio()), one.name))
+        .collect();
+    format!("Of the bundles these shares are delivered on average: {}.", told.join(", "))
 }
 
-/// All measures of every cell of a grid.
-pub fn every_cell(standings: &[Standing<'_>], grid: &str, title: &str) -> Table {
-    let row = |one: &Standing<'_>| {
-        let ratio = one.by(Measure::Ratio);
-        let reference = one.cell.of_role(Role::Reference).next().and_then(|point| Measure::Ratio.mean(point));
-        let names = [one.cell.row(), one.cell.change().to_owned()];
-        let ratios = [
-            told_mean(ratio.map(|found| found.ours)),
-            one.other.to_owned(),
-            told_mean(ratio.map(|found| found.other)),
-            told_mean(reference),
-            told_mean(one.cell.unlimited()),
-            told_mean(one.bound),
-        ];
-        let differences = Measure::ALL
-            .map(|measure| one.by(measure).map_or(NONE.to_owned(), |found| told(found) + mark(found.grade)));
-        names.into_iter().chain(ratios).chain(differences).collect()
+fn bytes_sentence(all: &[Regret<'_, '_>]) -> String {
+    let told: Vec<String> = ours(all)
+        .into_iter()
+        .chain(best_single(all))
+        .map(|one| format!("{} by {}", shown(one.bytes()), one.name))
+        .collect();
+    format!("Bytes sent per byte delivered, in the median network: {}.", told.join(", "))
+}
+
+fn parts_sentence(standings: &[Standing<'_>]) -> String {
+    let one = |part: &&str| {
+        let (mean, (low, high)) = contribution(standings, part)?;
+        Some(format!("{part} {} [{}, {}]", number(mean), number(low), number(high)))
     };
-    let caption = "Delivery ratios of ours, the best other and gbsd, which sees every copy in the network; what the router \
-                  delivers where buffers are never full; and the bound, which no mechanism can exceed (lightlag bound). Differences (ours minus other) with 95% intervals by the bootstrap over the seeds; ▲ ours \
-                  is better, ▼ worse.";
-    let head = [
-        "where",
-        "what",
-        "ours",
-        "best other",
-        "its ratio",
-        "gbsd",
-        "unlimited",
-        "bound",
-        "Δ delivery ratio",
-        "Δ delay (s)",
-        "Δ bytes per byte",
-    ];
-    table((title, caption), head, standings.iter().filter(|one| one.cell.grid() == grid).map(row).collect())
-}
-
-fn mark(grade: Grade) -> &'static str {
-    match grade {
-        Grade::Better => " ▲",
-        Grade::AsGood => "",
-        Grade::Worse => " ▼",
-    }
-}
-
-fn told_mean(mean: Option<f64>) -> String {
-    mean.map_or(NONE.to_owned(), number)
-}
-
-fn told(found: &Difference) -> String {
-    let interval =
-        found.interval.map_or(String::new(), |(low, high)| format!(" [{}, {}]", number(low), number(high)));
-    number(found.mean) + &interval
+    let told: Vec<String> = PARTS.iter().filter_map(one).collect();
+    format!("What its parts add to the delivery ratio: {}.", told.join(", "))
 }

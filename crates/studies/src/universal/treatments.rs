@@ -1,17 +1,22 @@
 //! The mechanisms that meet in every cell.
 
-use super::grid::{PAPER, RECORDED};
+use lightlag_scenario::{Catalogue, ScenarioFile};
 
 /// The mechanism that is compared with all others.
 pub const MECHANISM: &str = "copy_value";
-/// Parameters that take away a part of it.
-const WITHOUT: [(&str, &str); 4] = [("memory", "0"), ("share", "0"), ("margin", "0"), ("horizon", "100")];
-/// What it has to beat, each plain and with receipts.
-const OTHERS: [&str; 5] = ["none", "rrcc", "afner", "storage_routing", "credit"];
+/// Parameters of ours that are 0 where a part of it is taken away.
+pub const PARTS: [&str; 2] = ["margin", "memory"];
+const NONE: &str = "none";
+/// What it has to beat.
+const OTHERS: [&str; 5] = [NONE, "rrcc", "afner", "storage_routing", "credit"];
+/// Also in drawn networks.
+const LEARNING: &str = "smart_dtn_cc";
+/// Ours too, with receipts of its own.
+const SECOND: &str = "expected_wait";
 /// Nothing is ever dropped.
 const UNLIMITED: &str = "none + receipts, unlimited buffers";
-/// Without receipts these send thousands of bytes for each that they deliver, where buffers overflow.
-const RESTLESS: [&str; 3] = ["none", "afner", "storage_routing"];
+/// Without a mechanism, but with receipts as ours has them.
+pub const NONE_WITH_RECEIPTS: &str = "none + receipts";
 /// The one that sees all copies of all nodes: no real node can.
 const ALL_SEEING: &str = "gbsd";
 
@@ -22,7 +27,7 @@ pub enum Role {
     Ours,
     /// What it has to beat.
     Other,
-    /// A part of ours alone, or ours without a part.
+    /// Ours without a part.
     Part,
     /// Beyond what is possible.
     Reference,
@@ -53,12 +58,10 @@ pub struct Treatment {
     pub name: String,
     /// The mechanism.
     pub mechanism: &'static str,
-    /// A parameter that is not as usual.
-    pub parameter: Option<(&'static str, &'static str)>,
+    /// The part of it that is taken away: a parameter that is 0.
+    pub without: Option<&'static str>,
     /// Whether nodes report deliveries to each other.
     pub receipts: bool,
-    /// Whether nodes remember what they dropped.
-    pub drop_memory: bool,
     /// What it is for.
     pub role: Role,
 }
@@ -66,49 +69,63 @@ pub struct Treatment {
 impl Treatment {
     fn new(mechanism: &'static str, receipts: bool, role: Role) -> Self {
         let name = if receipts { format!("{mechanism} + receipts") } else { mechanism.to_owned() };
-        Self { name, mechanism, parameter: None, receipts, drop_memory: false, role }
+        Self { name, mechanism, without: None, receipts, role }
     }
 
-    fn remembering(receipts: bool) -> Self {
-        let plain = Self::new(OTHERS[0], receipts, Role::Part);
-        Self { name: format!("{} + memory of drops", plain.name), drop_memory: true, ..plain }
-    }
-
-    fn without((parameter, value): (&'static str, &'static str)) -> Self {
+    /// Ours without a part.
+    fn without(part: &'static str) -> Self {
         let whole = Self::new(MECHANISM, false, Role::Part);
-        Self {
-            name: format!("{}, {parameter} = {value}", whole.name),
-            parameter: Some((parameter, value)),
-            ..whole
-        }
+        Self { name: name_without(part), without: Some(part), ..whole }
     }
 
-    /// Whether it takes longer to run than all others together, and is never ahead of itself with receipts.
-    pub fn is_restless(&self) -> bool {
-        self.role == Role::Other && !self.receipts && RESTLESS.contains(&self.mechanism)
+    /// Whether the mechanism works with a router.
+    pub fn fits(&self, catalogue: &Catalogue, router: &str) -> bool {
+        let entry = catalogue.mechanisms.find(self.mechanism);
+        entry.is_ok_and(|entry| {
+            entry.only_with.is_empty() || entry.only_with.iter().any(|name| name == router)
+        })
     }
 
     /// The mechanism's value in TOML.
     pub fn toml(&self) -> String {
-        let Some((parameter, value)) = self.parameter else { return self.mechanism.to_owned() };
-        format!("{{ name = \"{}\", {parameter} = {value} }}", self.mechanism)
+        match self.without {
+            Some(part) => format!("{{ name = \"{}\", {part} = 0 }}", self.mechanism),
+            None => format!("\"{}\"", self.mechanism),
+        }
+    }
+
+    /// Sets mechanism and receipts of all nodes.
+    ///
+    /// # Errors
+    /// None with a scenario that can be read.
+    pub fn set(&self, file: &mut ScenarioFile) -> Result<(), lightlag_scenario::Error> {
+        file.set("mechanism", &self.toml())?;
+        file.set("receipts", &self.receipts.to_string())
     }
 }
 
-/// All that meet in the cells of a grid: that of stress leaves the parts out, recorded contacts also what has no receipts.
-pub fn treatments(grid: &str) -> Vec<Treatment> {
-    let others = OTHERS
-        .iter()
-        .flat_map(|name| [false, true].map(|receipts| Treatment::new(name, receipts, Role::Other)))
-        .filter(|treatment| treatment.receipts || grid != RECORDED);
-    // It brings receipts of its own, which are charged to the link.
+/// The name of ours without a part.
+pub fn name_without(part: &str) -> String {
+    format!("{MECHANISM}, {part} = 0")
+}
+
+/// All that meet on recorded contacts: others have receipts, as ours does, and there is what the router delivers where
+/// buffers are never full.
+pub fn on_records() -> Vec<Treatment> {
     let mut all = vec![Treatment::new(MECHANISM, false, Role::Ours)];
-    all.extend(others);
-    if grid == PAPER {
-        all.extend(WITHOUT.map(Treatment::without));
-        all.extend([false, true].map(Treatment::remembering));
-    }
+    all.extend(OTHERS.map(|name| Treatment::new(name, true, Role::Other)));
     all.push(Treatment::new(ALL_SEEING, true, Role::Reference));
-    all.push(Treatment { name: UNLIMITED.to_owned(), ..Treatment::new(OTHERS[0], true, Role::Unlimited) });
+    all.push(Treatment { name: UNLIMITED.to_owned(), ..Treatment::new(NONE, true, Role::Unlimited) });
+    all
+}
+
+/// All that meet in drawn networks: also ours without its parts, and nodes that do nothing at all.
+pub fn in_networks() -> Vec<Treatment> {
+    let mut all = vec![Treatment::new(MECHANISM, false, Role::Ours)];
+    let others = OTHERS.into_iter().chain([LEARNING]);
+    all.extend(others.map(|name| Treatment::new(name, true, Role::Other)));
+    all.extend([SECOND, NONE].map(|name| Treatment::new(name, false, Role::Other)));
+    all.extend(PARTS.map(Treatment::without));
+    all.push(Treatment::new(ALL_SEEING, true, Role::Reference));
     all
 }
