@@ -75,7 +75,7 @@ def study(
     Args:
         name: Which one; `studies` lists them.
         quick: Fewer seeds and points, and shorter runs.
-        controller: The only one, over names too, for studies of controllers (``"scorecard"``); by default all.
+        controller: The only one, names too, for studies of controllers (``"scorecard"``); by default all.
         seed: Draws other networks, for the studies that draw them (``"scorecard"``, ``"universal"``);
             by default those of the documented figures.
         out: Folder to keep runs, report, figures and claims in; a study that was stopped resumes there.
