@@ -51,10 +51,8 @@ pub fn study<'py>(
     watch: Option<Py<PyAny>>,
 ) -> PyResult<Finished<'py>> {
     let study = find(name).map_err(ScenarioError::new_err)?;
-    let given = [("controller", controller.is_some()), ("seed", seed.is_some())];
-    if let Some((option, _)) = given.into_iter().find(|(_, given)| *given && !study.draws_networks) {
-        let what = format!("{option}: not supported by study {name}; use it with scorecard");
-        return Err(ScenarioError::new_err(what));
+    if let Some((option, why)) = study.refused(controller.as_deref(), seed) {
+        return Err(ScenarioError::new_err(format!("{option}: {why}")));
     }
     let progress = Progress::default();
     let watched = progress.clone();
