@@ -72,7 +72,7 @@ impl Seeded<'_> {
     /// # Errors
     /// A map that cannot be used, or contacts of movement and table that overlap.
     pub fn contacts(&self) -> Result<Contacts> {
-        let mut links: Vec<Link> = self.network.told(|source| source.happens).collect();
+        let mut links: Vec<Link> = self.network.links(|source| source.happens).collect();
         if self.network.moves() {
             links.extend(self.met()?);
         }
@@ -155,8 +155,8 @@ impl Seeded<'_> {
         let created = self.messages.iter().map(|message| message.bundle.created);
         let mut stops: Vec<Instant> = created.filter(|at| *at < Instant::MAX).collect();
         let happening = self.network.contacts.iter().filter(|source| source.happens);
-        for told in happening.flat_map(|source| source.list.iter()) {
-            stops.extend([told.start, told.end]);
+        for contact in happening.flat_map(|source| source.list.iter()) {
+            stops.extend([contact.start, contact.end]);
         }
         stops.sort();
         stops.dedup();
@@ -190,7 +190,7 @@ impl BundleNetwork {
     }
     /// The contacts that nodes know beforehand: those of the sources that are a plan.
     pub fn plan(&self) -> ContactPlan {
-        contacts(self.told(|source| source.is_plan).collect()).plan()
+        contacts(self.links(|source| source.is_plan).collect()).plan()
     }
     /// Which routers and mechanisms read the contact plan, as `router contact_graph`, and how many nodes have one of them;
     /// none without a plan.
@@ -209,7 +209,7 @@ impl BundleNetwork {
         }
         (names, nodes)
     }
-    fn told(&self, of: fn(&ContactSource) -> bool) -> impl Iterator<Item = Link> {
+    fn links(&self, of: fn(&ContactSource) -> bool) -> impl Iterator<Item = Link> {
         let tick = self.rules.tick;
         self.contacts
             .iter()

@@ -8,6 +8,7 @@
 //! for it. So one copy counts between planets and there are many among walkers, by one rule. A bundle without
 //! room stays where it is: at its sender, or at the application.
 
+use super::custodian::roomiest;
 use super::drops::Drops;
 use crate::dtn::arrivals::Arrivals;
 use crate::dtn::{
@@ -31,9 +32,6 @@ const COUNTED: f64 = 0.9;
 /// Difference in copies, for each hop of the copy to be moved, that an incoming bundle must exceed. Without it,
 /// copies move back and forth between small buffers.
 const MOVED: f64 = 0.1;
-
-/// Free share of the buffer at which drops are forgotten: the load that caused them has passed.
-const RELIEVED: f64 = 0.5;
 
 /// A copy is worth what it adds.
 pub struct CopyValue {
@@ -251,17 +249,6 @@ impl CopyValue {
     fn offered(&self, incoming: &Bundle) -> Option<Offered> {
         self.offered.filter(|offered| offered.id == incoming.id)
     }
-    /// New custodian of a copy: the neighbour with most room, if it has enough and its radio is free, but not
-    /// the sender of `incoming`.
-    fn custodian(&self, at: &Local, id: BundleId, incoming: &Bundle) -> Option<NodeId> {
-        let size = at.store.get(id)?.bundle.size;
-        let giver = self.offered(incoming).map(|offered| offered.from);
-        let has_room =
-            |link: &&Link| link.peer_space.idle && link.peer_space.free >= size && Some(link.peer) != giver;
-        // Of equals, the oldest link.
-        let roomiest = at.links.iter().filter(has_room).rev().max_by_key(|link| link.peer_space.free);
-        roomiest.map(|link| link.peer)
-    }
     /// A copy that a peer in contact has room for and would have there sooner, or that finds no room on the
     /// contact by which it would leave here: whatever the router waits for.
     fn sooner_elsewhere(&mut self, at: &Local) -> Option<(BundleId, NodeId)> {
@@ -323,14 +310,8 @@ impl CopyValue {
                 && !self.can_wait(at, link, bundle)
         })
     }
-    fn forget_drops_if_relieved(&mut self, at: &Local) {
-        let capacity = at.store.capacity().0 as f64;
-        if !self.drops.known().is_empty() && at.store.free().0 as f64 >= RELIEVED * capacity {
-            self.drops.forget_all();
-        }
-    }
     fn admit_offered(&mut self, at: &Local, offer: &Offer) -> Result<(), Refusal> {
-        self.forget_drops_if_relieved(at);
+        self.drops.forget_if_relieved(at);
         let (bundle, mark) = (offer.bundle(), self.told(Mark::of(offer.replica)));
         if bundle.destination != at.node {
             if !self.leads_on(at, bundle, Some(offer.from)) {
@@ -383,7 +364,7 @@ impl Mechanism for CopyValue {
             // A moved copy is not lost: a smaller difference suffices than for a drop, but the move costs bytes.
             if self.single_copy_phase
                 && cost < (least.0, least.1 - MOVED * f64::from(at.store.get(id).map_or(0, |copy| copy.hops)))
-                && let Some(to) = self.custodian(at, id, incoming)
+                && let Some(to) = roomiest(at, id, self.offered(incoming).map(|offered| offered.from))
             {
                 return BufferDecision::Move { id, to };
             }
@@ -444,12 +425,12 @@ impl Mechanism for CopyValue {
             }
             MechanismEvent::Receipt { created, .. } => {
                 self.horizon.on_delivery(at.now - created);
-                self.forget_drops_if_relieved(at);
+                self.drops.forget_if_relieved(at);
             }
             MechanismEvent::Dropped { bundle, reason: DropReason::Overflow, .. } => {
                 self.drops.insert(bundle.id)
             }
-            MechanismEvent::Dropped { .. } => self.forget_drops_if_relieved(at),
+            MechanismEvent::Dropped { .. } => self.drops.forget_if_relieved(at),
             _ => {}
         }
     }

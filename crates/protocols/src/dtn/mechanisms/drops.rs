@@ -1,7 +1,10 @@
 //! What was dropped here to make room, until there is room again.
 
-use crate::dtn::{BundleId, IdSet};
+use crate::dtn::{BundleId, IdSet, Local};
 use std::collections::VecDeque;
+
+/// Free share of the buffer at which drops are forgotten: the load that caused them has passed.
+const RELIEVED: f64 = 0.5;
 
 /// The newest drops.
 pub struct Drops {
@@ -24,8 +27,15 @@ impl Drops {
     pub fn known(&self) -> &IdSet {
         &self.known
     }
+    /// Forgets them all if much of the buffer is free again: what was dropped may come back.
+    pub fn forget_if_relieved(&mut self, at: &Local) {
+        let capacity = at.store.capacity().0 as f64;
+        if !self.known.is_empty() && at.store.free().0 as f64 >= RELIEVED * capacity {
+            self.forget_all();
+        }
+    }
     /// There is room again: what was dropped may come back.
-    pub fn forget_all(&mut self) {
+    fn forget_all(&mut self) {
         self.known = IdSet::default();
         self.order.clear();
     }

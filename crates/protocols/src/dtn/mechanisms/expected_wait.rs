@@ -5,10 +5,11 @@
 //! of their bundle, destination by destination. Where a contact plan leads to the destination, the wait is known: then
 //! one copy is enough; it is in custody, which moves on with it, and all others are extra.
 
+use super::custodian::roomiest;
 use super::drops::Drops;
 use crate::dtn::arrivals::Arrivals;
 use crate::dtn::{
-    BufferDecision, Bundle, BundleId, CopyEvent, DropReason, Entry, IdSet, Incoming, Link, Local, Mechanism,
+    BufferDecision, Bundle, BundleId, CopyEvent, DropReason, Entry, IdSet, Incoming, Local, Mechanism,
     MechanismEvent, Needs, NodeId, Observation, Offer, Parameter, Refusal, Replica,
 };
 use crate::math;
@@ -21,8 +22,6 @@ mod waits;
 /// By this many halvings an incoming bundle must be worth more for each hop of the copy that moves for it. Without it,
 /// copies move back and forth between small buffers.
 const MOVED: f64 = 0.1;
-/// Free share of the buffer at which drops are forgotten: the load that caused them has passed.
-const RELIEVED: f64 = 0.5;
 /// No time is taken to be shorter, in s.
 const SHORTEST: f64 = 1e-3;
 
@@ -190,17 +189,6 @@ impl ExpectedWait {
     fn offered(&self, incoming: &Bundle) -> Option<Offered> {
         self.offered.filter(|offered| offered.id == incoming.id)
     }
-    /// New custodian of a copy: the neighbour with most room, if it has enough and its radio is free, but not
-    /// the sender of `incoming`.
-    fn custodian(&self, at: &Local, id: BundleId, incoming: &Bundle) -> Option<NodeId> {
-        let size = at.store.get(id)?.bundle.size;
-        let giver = self.offered(incoming).map(|offered| offered.from);
-        let has_room =
-            |link: &&Link| link.peer_space.idle && link.peer_space.free >= size && Some(link.peer) != giver;
-        // Of equals, the oldest link.
-        let roomiest = at.links.iter().filter(has_room).rev().max_by_key(|link| link.peer_space.free);
-        roomiest.map(|link| link.peer)
-    }
     /// A copy that a peer in contact has room for and from where it arrives sooner by the plan: whatever the router waits
     /// for.
     fn sooner_elsewhere(&mut self, at: &Local) -> Option<(BundleId, NodeId)> {
@@ -226,14 +214,8 @@ impl ExpectedWait {
         self.arrival(at.now, at.node, bundle, None).is_none()
             || at.links.iter().any(|link| self.arrival(at.now, link.peer, bundle, Some(at.node)).is_some())
     }
-    fn forget_drops_if_relieved(&mut self, at: &Local) {
-        let capacity = at.store.capacity().0 as f64;
-        if !self.drops.known().is_empty() && at.store.free().0 as f64 >= RELIEVED * capacity {
-            self.drops.forget_all();
-        }
-    }
     fn admit_offered(&mut self, at: &Local, offer: &Offer) -> Result<(), Refusal> {
-        self.forget_drops_if_relieved(at);
+        self.drops.forget_if_relieved(at);
         let (bundle, mark) = (offer.bundle(), Mark::of(offer.replica).for_peer());
         if bundle.destination != at.node {
             let leads_on = self.arrival(at.now, at.node, bundle, Some(offer.from)).is_some();
@@ -264,7 +246,7 @@ impl ExpectedWait {
         self.waits.on_stay(bundle.destination, at.now - received, end);
         match end {
             End::Dropped => self.drops.insert(bundle.id),
-            _ => self.forget_drops_if_relieved(at),
+            _ => self.drops.forget_if_relieved(at),
         }
     }
 }
@@ -298,7 +280,7 @@ impl Mechanism for ExpectedWait {
         let hops = at.store.get(id).map_or(0, |copy| copy.hops);
         if self.single_copy_phase
             && exceeds(worth, least, MOVED * f64::from(hops))
-            && let Some(to) = self.custodian(at, id, incoming)
+            && let Some(to) = roomiest(at, id, self.offered(incoming).map(|offered| offered.from))
         {
             return BufferDecision::Move { id, to };
         }
@@ -341,7 +323,7 @@ impl Mechanism for ExpectedWait {
     fn on_event(&mut self, at: &Local, event: &MechanismEvent) {
         match *event {
             MechanismEvent::ContactDown { peer } => self.refused.retain(|(from, _)| *from != peer),
-            MechanismEvent::Receipt { .. } => self.forget_drops_if_relieved(at),
+            MechanismEvent::Receipt { .. } => self.drops.forget_if_relieved(at),
             MechanismEvent::Dropped { bundle, received, reason } => {
                 self.on_gone(at, bundle, received, reason)
             }

@@ -5,6 +5,7 @@ use super::{Entry, Mechanism};
 mod afner;
 mod copy_value;
 mod credit;
+mod custodian;
 mod drops;
 mod expected_wait;
 mod gbsd;
