@@ -5,6 +5,8 @@ mod arrivals;
 mod bundle;
 mod census;
 mod contact_plan;
+mod custodian;
+mod drops;
 mod entry;
 mod id_set;
 mod mechanism;

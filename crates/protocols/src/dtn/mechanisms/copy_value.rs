@@ -8,9 +8,9 @@
 //! for it. So one copy counts between planets and there are many among walkers, by one rule. A bundle without
 //! room stays where it is: at its sender, or at the application.
 
-use super::custodian::roomiest;
-use super::drops::Drops;
 use crate::dtn::arrivals::Arrivals;
+use crate::dtn::custodian::roomiest;
+use crate::dtn::drops::Drops;
 use crate::dtn::{
     BufferDecision, Bundle, BundleId, CopyEvent, DropReason, Entry, IdSet, Incoming, Link, Local, Mechanism,
     MechanismEvent, Needs, NodeId, Observation, Offer, Parameter, Refusal, Replica,

@@ -5,9 +5,9 @@
 //! of their bundle, destination by destination. Where a contact plan leads to the destination, the wait is known: then
 //! one copy is enough; it is in custody, which moves on with it, and all others are extra.
 
-use super::custodian::roomiest;
-use super::drops::Drops;
 use crate::dtn::arrivals::Arrivals;
+use crate::dtn::custodian::roomiest;
+use crate::dtn::drops::Drops;
 use crate::dtn::{
     BufferDecision, Bundle, BundleId, CopyEvent, DropReason, Entry, IdSet, Incoming, Local, Mechanism,
     MechanismEvent, Needs, NodeId, Observation, Offer, Parameter, Refusal, Replica,

@@ -5,8 +5,6 @@ use super::{Entry, Mechanism};
 mod afner;
 mod copy_value;
 mod credit;
-mod custodian;
-mod drops;
 mod expected_wait;
 mod gbsd;
 mod none;
