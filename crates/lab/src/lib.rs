@@ -2,24 +2,34 @@
 
 pub mod bound;
 pub mod captured;
+#[cfg(feature = "reports")]
 pub mod compare;
 pub mod explain;
+#[cfg(feature = "reports")]
 pub mod figure;
 pub mod judged;
 pub mod metrics;
 pub mod names;
 pub mod packets;
+#[cfg(feature = "reports")]
 mod parquet;
+#[cfg(feature = "reports")]
 pub mod plot;
+#[cfg(feature = "reports")]
 pub mod report;
+#[cfg(feature = "reports")]
 pub mod results;
 pub mod run;
 pub mod series;
+mod shares;
 #[cfg(test)]
 #[path = "../../../tests/skip.rs"]
 mod skip;
+#[cfg(feature = "reports")]
 pub mod statistics;
+#[cfg(feature = "reports")]
 pub mod sweep;
+mod text_table;
 
 use std::sync::OnceLock;
 

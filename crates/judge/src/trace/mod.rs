@@ -3,19 +3,30 @@
 //! Both formats hold the same rows: [`Row`] of a world of bundles, [`PacketRow`] of packets,
 //! [`NameRow`] of named data. Reading gives back the events that were written.
 
+#[cfg(feature = "parquet")]
+mod arrow;
 mod bundles;
 mod event;
 mod names;
 mod ndn;
 mod packets;
+#[cfg(feature = "parquet")]
 mod parquet;
+mod rows;
 mod table;
 mod writer;
 
+#[cfg(feature = "parquet")]
+pub use arrow::{Reader, TableCell, Tabular, reader};
+#[cfg(feature = "parquet")]
+pub use arrow_array::RecordBatch;
+#[cfg(feature = "parquet")]
+pub use arrow_schema::ArrowError;
 pub use bundles::Row;
 pub use ndn::NameRow;
 pub use packets::PacketRow;
-pub use table::{Cell, Column, Columns, Reader, Text, reader};
+pub use rows::{RowDigest, RowSink, RowWriter};
+pub use table::{Cell, Column, ColumnType, Columns, Text, Value};
 pub use writer::TraceWriter;
 
 use lightlag_protocols::time::Instant;
@@ -25,8 +36,14 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek};
 use std::path::Path;
 
+/// What a row must be to be written: one of a table, where there are any.
+#[cfg(feature = "parquet")]
+pub use arrow::Tabular as Writable;
+#[cfg(not(feature = "parquet"))]
+pub use table::Columns as Writable;
+
 /// A row of a trace: an event, flat.
-pub trait TraceRow: Columns + Serialize + DeserializeOwned + Send + 'static {
+pub trait TraceRow: Writable + Serialize + DeserializeOwned + Send + 'static {
     /// What it records.
     type Event;
     /// The row of an event, in a world of these names.
@@ -138,18 +155,21 @@ pub fn rows<R: TraceRow>(path: &Path) -> Result<Rows<R>, TraceError> {
     let mut magic = [0; 4];
     let length = file.read(&mut magic)?;
     file.rewind()?;
-    Ok(if &magic[..length] == b"PAR1" {
-        Box::new(parquet::read(file)?)
-    } else {
-        Box::new(read_lines(BufReader::new(file)))
-    })
+    if &magic[..length] != b"PAR1" {
+        return Ok(Box::new(read_lines(BufReader::new(file))));
+    }
+    #[cfg(feature = "parquet")]
+    return Ok(Box::new(parquet::read(file)?));
+    #[cfg(not(feature = "parquet"))]
+    Err(TraceError::Format("this program reads no Parquet".to_owned()))
 }
 
 /// The rows of another table of flat columns, in Parquet.
 ///
 /// # Errors
 /// If the file can't be opened, or has other columns. What is wrong later on comes from the iterator.
-pub fn table<R: Columns>(path: &Path) -> Result<impl Iterator<Item = Result<R, TraceError>>, TraceError> {
+#[cfg(feature = "parquet")]
+pub fn table<R: Tabular>(path: &Path) -> Result<impl Iterator<Item = Result<R, TraceError>>, TraceError> {
     parquet::read(File::open(path)?)
 }
 
@@ -160,5 +180,5 @@ fn read_lines<R: TraceRow>(from: impl BufRead) -> impl Iterator<Item = Result<R,
     })
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "parquet"))]
 mod tests;

@@ -1,7 +1,7 @@
 //! Traces as Parquet, in batches.
 
-use super::table::check;
-use super::{Columns, TraceError, one_line};
+use super::arrow::check;
+use super::{Tabular, TraceError, one_line};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::basic::Compression;
@@ -19,7 +19,7 @@ pub(super) struct Writer<R, W: Write + Send> {
     rows: Vec<R>,
 }
 
-impl<R: Columns, W: Write + Send> Writer<R, W> {
+impl<R: Tabular, W: Write + Send> Writer<R, W> {
     pub(super) fn new(to: W) -> Result<Self, TraceError> {
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
         let to = ArrowWriter::try_new(to, R::schema(), Some(properties)).map_err(one_line)?;
@@ -48,7 +48,7 @@ pub(super) struct Rows<R> {
     batch: std::vec::IntoIter<R>,
 }
 
-pub(super) fn read<R: Columns>(file: File) -> Result<Rows<R>, TraceError> {
+pub(super) fn read<R: Tabular>(file: File) -> Result<Rows<R>, TraceError> {
     let reader = guarded(|| {
         let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(one_line)?;
         check::<R>(builder.schema())?;
@@ -63,7 +63,7 @@ fn guarded<T>(run: impl FnOnce() -> Result<T, TraceError>) -> Result<T, TraceErr
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(damaged)
 }
 
-impl<R: Columns> Iterator for Rows<R> {
+impl<R: Tabular> Iterator for Rows<R> {
     type Item = Result<R, TraceError>;
     fn next(&mut self) -> Option<Self::Item> {
         loop {

@@ -18,13 +18,16 @@
 mod flow;
 mod network;
 mod reach;
+#[cfg(feature = "reports")]
 mod table;
-#[cfg(test)]
+#[cfg(all(test, feature = "reports"))]
 mod tests;
 
 pub use network::ARCS_MAX;
+#[cfg(feature = "reports")]
 pub use table::{Table, table};
 
+#[cfg(feature = "reports")]
 use crate::results::Metrics;
 use crate::run::{ContactsCache, counts_from};
 use lightlag_protocols::dtn::Bundle;
@@ -52,6 +55,7 @@ pub struct Bound {
     pub delay_bound: f64,
 }
 
+#[cfg(feature = "reports")]
 impl Bound {
     /// Names and numbers, as a table shows them.
     pub fn metrics(&self) -> Metrics {

@@ -3,7 +3,7 @@
 use super::collect::Collector;
 use super::losses::{Fate, Fates, Judged};
 use super::words::{self, share, size};
-use crate::results::table_text;
+use crate::text_table::table_text;
 use lightlag_protocols::time::Duration;
 use serde_json::{Value, json};
 use std::cmp::Reverse;

@@ -3,6 +3,7 @@
 use super::why::median;
 use super::words::{count, size, span};
 use crate::bound::Reach;
+#[cfg(feature = "reports")]
 use crate::results::Results;
 use lightlag_protocols::dtn::Bundle;
 use lightlag_protocols::time::Instant;
@@ -182,6 +183,7 @@ fn idle(mechanism: Option<&str>, figure: Figure) -> Option<String> {
 }
 
 /// The same of a sweep over mechanisms: none of its runs had a full buffer.
+#[cfg(feature = "reports")]
 pub fn odd_sweep(results: &Results) -> Option<String> {
     let has_axis = results.value_columns().iter().any(|column| column.ends_with("mechanism"));
     let sum = |name: &str| results.rows.iter().filter_map(|row| row.metric(name)).sum::<f64>();

@@ -1,6 +1,6 @@
 //! Times, sizes and shares as people write them.
 
-use crate::results::number;
+use crate::metrics::number;
 use lightlag_protocols::time::{Duration, Instant};
 
 /// A span of time in at most two units, as "5 h 12 min".

@@ -1,7 +1,6 @@
 //! The figures of a run of any world, by name.
 
 use super::{BUNDLES, Number, Summary, numbers};
-use crate::results::Build;
 use lightlag_protocols::time::Duration;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -23,6 +22,28 @@ pub struct Figures {
     pub warnings: Vec<String>,
     /// Which run it is, in files that keep its figures.
     pub run: Option<RunName>,
+}
+
+/// Which program made a result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Build {
+    /// Version of Lightlag.
+    pub version: String,
+    /// Commit that it was built from.
+    pub commit: String,
+}
+
+impl Build {
+    /// This very program.
+    pub fn this() -> Self {
+        Self { version: crate::VERSION.to_owned(), commit: crate::commit().to_owned() }
+    }
+}
+
+impl Default for Build {
+    fn default() -> Self {
+        Self::this()
+    }
 }
 
 /// Which run figures are of, and which program made them.

@@ -2,11 +2,13 @@
 
 mod collect;
 mod figures;
+mod number;
 mod summary;
 pub mod the_one;
 
 pub use collect::Metrics;
-pub use figures::{Figures, Part, RunName};
+pub use figures::{Build, Figures, Part, RunName};
+pub use number::number;
 pub(crate) use summary::metrics;
 pub use summary::{BUNDLES, Metric, Number, Summary, numbers};
 

@@ -1,7 +1,7 @@
 //! The figures of a run of named data.
 
 use crate::metrics::{Figures, Part, metrics, numbers};
-use crate::statistics::{jain, ratio};
+use crate::shares::{jain, ratio};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_scenario::names::NameNetwork;
 use lightlag_worlds::names::{ConsumerOutcome, NodeOutcome, Outcome};

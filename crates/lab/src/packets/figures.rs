@@ -1,7 +1,7 @@
 //! The figures of a run of packets.
 
 use crate::metrics::metrics;
-use crate::statistics::{jain, ratio};
+use crate::shares::{jain, ratio};
 use lightlag_protocols::link::Counts;
 use lightlag_protocols::time::Instant;
 use lightlag_worlds::packets::{FlowOutcome, Outcome};

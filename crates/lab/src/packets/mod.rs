@@ -2,6 +2,7 @@
 
 pub mod account;
 mod figures;
+#[cfg(feature = "reports")]
 pub mod seconds;
 #[cfg(test)]
 mod tests;

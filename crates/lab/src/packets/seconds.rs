@@ -2,7 +2,7 @@
 
 use crate::series::TableError;
 use lightlag_judge::row;
-use lightlag_judge::trace::{Columns, Text};
+use lightlag_judge::trace::{Columns, Tabular, Text};
 use std::io::{self, Write};
 
 row! {

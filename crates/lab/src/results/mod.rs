@@ -6,8 +6,10 @@ mod summary;
 pub(crate) mod terminal;
 
 use crate::metrics::is_share;
+pub use crate::metrics::{Build, number};
 use crate::statistics::{self, Estimate};
 use crate::sweep;
+pub use crate::text_table::table_text;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io;
@@ -19,7 +21,7 @@ use std::time::SystemTime;
 pub use self::parquet::COLUMNS;
 pub(crate) use summary::summary;
 pub use summary::write_summary;
-pub use terminal::{SHOWN, SHOWN_OF_PACKETS, interval_text, number, table_text, terminal_table};
+pub use terminal::{SHOWN, SHOWN_OF_PACKETS, interval_text, terminal_table};
 
 /// Name of the table in a sweep's folder.
 pub const RESULTS_FILE: &str = "results.parquet";
@@ -32,15 +34,6 @@ pub type Metrics = Vec<(Name, f64)>;
 /// The name of a metric; many runs share one.
 pub type Name = Arc<str>;
 
-/// Which program made a result.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Build {
-    /// Version of Lightlag.
-    pub version: String,
-    /// Commit that it was built from.
-    pub commit: String,
-}
-
 /// One run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
@@ -52,19 +45,6 @@ pub struct Row {
     pub values: Vec<(String, String)>,
     /// What was measured.
     pub metrics: Metrics,
-}
-
-impl Build {
-    /// This very program.
-    pub fn this() -> Self {
-        Self { version: crate::VERSION.to_owned(), commit: crate::commit().to_owned() }
-    }
-}
-
-impl Default for Build {
-    fn default() -> Self {
-        Self::this()
-    }
 }
 
 impl Row {

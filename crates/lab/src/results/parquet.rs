@@ -6,7 +6,7 @@ use arrow_array::types::{Float64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::DataType;
 use arrow_select::concat::concat_batches;
-use lightlag_judge::trace::Column;
+use lightlag_judge::trace::{Column, ColumnType};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::metadata::KeyValue;
 use std::collections::BTreeMap;
@@ -41,14 +41,14 @@ pub(super) fn read(path: &Path) -> Result<Results, Error> {
 
 /// The columns that every table has, beside one for each value and each metric.
 pub const COLUMNS: [Column; 4] = [
-    column("point", "Point of the sweep: which combination of values, counted from 0.", || DataType::UInt64),
-    column("seed", "Seed of the run.", || DataType::UInt64),
-    column("version", "Version of Lightlag.", || DataType::Utf8),
-    column("commit", "Commit that it was built from.", || DataType::Utf8),
+    column("point", "Point of the sweep: which combination of values, counted from 0.", ColumnType::U64),
+    column("seed", "Seed of the run.", ColumnType::U64),
+    column("version", "Version of Lightlag.", ColumnType::Text),
+    column("commit", "Commit that it was built from.", ColumnType::Text),
 ];
 
-const fn column(name: &'static str, about: &'static str, data_type: fn() -> DataType) -> Column {
-    Column { name, about, optional: true, data_type }
+const fn column(name: &'static str, about: &'static str, kind: ColumnType) -> Column {
+    Column { name, about, optional: true, kind }
 }
 
 fn encode(results: &Results) -> parquet::errors::Result<Vec<u8>> {

@@ -1,8 +1,9 @@
 //! Results as a table for terminals.
 
 use super::Results;
+use crate::metrics::number;
 use crate::statistics::Estimate;
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use crate::text_table::{align_right, plain_table};
 
 /// What tables of a sweep of bundles show.
 pub const SHOWN: [&str; 6] = [
@@ -32,33 +33,6 @@ pub fn terminal_table(results: &Results, metrics: &[&str]) -> String {
     table.to_string()
 }
 
-/// A table of text; what is a number in the first row stands right.
-pub fn table_text(head: &[String], rows: &[Vec<String>]) -> String {
-    let mut table = plain_table(head);
-    for row in rows {
-        table.add_row(row);
-    }
-    let numeric = |cell: &String| cell.starts_with(|c: char| c.is_ascii_digit() || c == '–');
-    let first = rows.first().map_or(0, |row| row.iter().position(numeric).unwrap_or(row.len()));
-    align_right(&mut table, first);
-    table.to_string() + "\n"
-}
-
-/// A table without a frame, as wide as its text.
-pub(crate) fn plain_table<T: Into<comfy_table::Cell>>(head: impl IntoIterator<Item = T>) -> Table {
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(head.into_iter().map(Into::into).collect::<Vec<comfy_table::Cell>>());
-    table
-}
-
-/// Aligns every column from `first` on to the right, as numbers want.
-pub(crate) fn align_right(table: &mut Table, first: usize) {
-    for column in table.column_iter_mut().skip(first) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-}
-
 /// "mean ± half width", or "mean (low to high)" where the ends are not equally far; a dash where nothing was measured.
 pub fn interval_text(estimate: Option<Estimate>) -> String {
     match estimate {
@@ -73,36 +47,10 @@ pub fn interval_text(estimate: Option<Estimate>) -> String {
     }
 }
 
-/// A number with four significant digits, without an exponent where people don't want one.
-pub fn number(value: f64) -> String {
-    let size = value.abs();
-    if value == 0.0 {
-        "0".into()
-    } else if !(1e-4..1e7).contains(&size) {
-        format!("{value:.2e}")
-    } else if size >= 1000.0 {
-        format!("{value:.0}")
-    } else {
-        let decimals = (3 - size.log10().floor() as i32).max(0) as usize;
-        trimmed(format!("{value:.decimals$}"))
-    }
-}
-
-fn trimmed(text: String) -> String {
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::results::{Build, Row};
-
-    #[test]
-    fn numbers_keep_four_digits() {
-        let made: Vec<String> =
-            [0.0, 0.33412, 12.0, 10_392.6, 0.1, -0.000_012, 6163.0].into_iter().map(number).collect();
-        assert_eq!(made, ["0", "0.3341", "12", "10393", "0.1", "-1.20e-5", "6163"]);
-    }
 
     #[test]
     fn a_line_a_point() {

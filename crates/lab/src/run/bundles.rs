@@ -2,7 +2,7 @@
 
 use super::positions::Positions;
 use super::trace::TraceFile;
-use super::{ContactsCache, Options, Outcome, Progress, Watchers, World, lines};
+use super::{ContactsCache, Digest, Options, Outcome, Progress, Watchers, World, lines};
 use crate::explain::nothing;
 use crate::judged;
 use crate::metrics::{Figures, Metrics, the_one};
@@ -41,6 +41,7 @@ pub fn some_fail(network: &BundleNetwork) -> bool {
 
 impl<'s> World for Bundles<'s> {
     type Setup = (messages::Setup, Seeded<'s>);
+    type Row = Row;
     type Judge = Judge;
     type Trace = Trace;
 
@@ -71,23 +72,14 @@ impl<'s> World for Bundles<'s> {
         let series = sampled.then(TimeSeries::of_nodes);
         let mut extras = Extras { reports, series, progress: options.progress.clone() };
         let mut metrics = Metrics::new(counts_from(self.network));
-        let Watchers { traces, judge } = watchers;
+        let Watchers { traces, digest, judge } = watchers;
         // The common case is compiled for itself: 3 million transfers a run.
-        if extras.is_empty() && traces.is_empty() {
+        if extras.is_empty() && traces.is_empty() && digest.is_none() {
             messages::run(setup, &mut (&mut metrics, judge));
         } else {
-            messages::run(setup, &mut ((&mut metrics, judge), (&mut extras, traces)));
+            messages::run(setup, &mut ((&mut metrics, judge), (&mut extras, (traces, digest))));
         }
-        let mut summary = metrics.summary();
-        let network = self.network;
-        summary.plan_nodes = network.plan_readers(&setup.plan).1.into();
-        if network.movement.draws == Draws::TheOne {
-            // What The ONE's clock would show.
-            summary.sim_time = the_one::shows_at_end(network.rules.tick, network.head.until());
-        }
-        let mut figures = Figures::from(summary);
-        figures.why = nothing::bundles(setup, counts_from(network), some_fail(network), &figures.counts());
-        figures.odd = nothing::odd(setup, counts_from(network), mechanism(network), &figures.counts());
+        let figures = figures(self.network, setup, &metrics);
         let texts = extras.reports.into_iter().map(|(report, path)| (path, report.text()));
         let outcome =
             Outcome { figures, reports: texts.collect(), series: extras.series, ..Outcome::default() };
@@ -97,9 +89,24 @@ impl<'s> World for Bundles<'s> {
         judge.close();
         lines(judge.findings())
     }
+    fn close(_: &mut Digest<Row>, _: Instant) {}
     fn finish(trace: Trace, _: Instant) -> std::result::Result<(), TraceError> {
         trace.rows.finish().map(drop)
     }
+}
+
+/// The figures of a run that has ended, of what `metrics` has seen.
+pub fn figures(network: &BundleNetwork, setup: &messages::Setup, metrics: &Metrics) -> Figures {
+    let mut summary = metrics.summary();
+    summary.plan_nodes = network.plan_readers(&setup.plan).1.into();
+    if network.movement.draws == Draws::TheOne {
+        // What The ONE's clock would show.
+        summary.sim_time = the_one::shows_at_end(network.rules.tick, network.head.until());
+    }
+    let mut figures = Figures::from(summary);
+    figures.why = nothing::bundles(setup, counts_from(network), some_fail(network), &figures.counts());
+    figures.odd = nothing::odd(setup, counts_from(network), mechanism(network), &figures.counts());
+    figures
 }
 
 /// Observers that few runs have.

@@ -15,7 +15,7 @@ use crate::packets::account::Account;
 use crate::series::TimeSeries;
 use lightlag_capture::Where;
 use lightlag_capture::analysis::{self, Analysed};
-use lightlag_judge::trace::TraceError;
+use lightlag_judge::trace::{Names, RowDigest, RowWriter, TraceError, TraceRow};
 use lightlag_judge::{Findings, Kinds};
 use lightlag_protocols::time::Instant;
 use lightlag_scenario::{Result, Scenario, Seed, Seeded};
@@ -26,7 +26,11 @@ use std::sync::{Arc, Mutex};
 use trace::TraceFile;
 
 pub(crate) use bundles::counts_from;
+pub use bundles::figures as bundle_figures;
 use bundles::some_fail;
+pub use names::figures as name_figures;
+pub use packets::figures as packet_figures;
+pub use positions::Positions;
 pub use progress::{Progress, Stopped};
 
 /// Outputs of a run besides its figures.
@@ -41,6 +45,8 @@ pub struct Options {
     /// Write every record to each of these files: the name ends in `.parquet`, or in `.jsonl` for lines of JSON; in
     /// scenarios of packets also in `.pcapng`.
     pub traces: Vec<PathBuf>,
+    /// Compute the digest of all records.
+    pub digest: bool,
     /// Where a trace that ends in `.pcapng` is captured.
     pub capture: Where,
     /// In scenarios of packets: analyse what a capture of the run shows, under these options. It is kept in
@@ -60,6 +66,7 @@ impl Default for Options {
             reports: false,
             series: false,
             traces: Vec::new(),
+            digest: false,
             capture: Where::default(),
             analysis: None,
             account: false,
@@ -85,10 +92,14 @@ pub struct Outcome {
     pub analysed: Option<Analysed>,
     /// Counts of the packets of each flow or consumer over time, if requested.
     pub account: Option<Account>,
+    /// SHA-256 of all records, as rows of a trace without names, in hexadecimal digits; if requested. A scenario and a seed
+    /// give the same on every machine.
+    pub digest: Option<String>,
     /// Transports of the connections of adaptive flows, and since when.
     pub changes: Vec<Change>,
 }
 
+#[cfg(feature = "reports")]
 impl Outcome {
     /// The figures as a row of results has them, and the number of violations.
     pub fn metrics(&self) -> crate::results::Metrics {
@@ -171,6 +182,8 @@ trait World {
     const TRACES: &'static str = "trace.parquet, or trace.jsonl for people";
     /// All that a run needs.
     type Setup;
+    /// A record of this world in a trace.
+    type Row: TraceRow;
     /// The judge of this world.
     type Judge;
     /// Where the records of a run are written to.
@@ -195,6 +208,8 @@ trait World {
     ) -> Result<(Outcome, Instant)>;
     /// The first violations, a line each, and their number, once the run has ended.
     fn verdict(judge: Self::Judge, ended: Instant) -> (Vec<String>, u64);
+    /// Completes the digest of the records.
+    fn close(digest: &mut Digest<Self::Row>, ended: Instant);
     /// Completes the trace.
     fn finish(trace: Self::Trace, ended: Instant) -> std::result::Result<(), TraceError>;
 }
@@ -204,9 +219,13 @@ fn lines<K: Kinds>(found: &Findings<K>) -> (Vec<String>, u64) {
     (found.kept().iter().map(ToString::to_string).collect(), found.total())
 }
 
+/// The digest of the records of a run.
+type Digest<R> = RowWriter<R, RowDigest>;
+
 /// Observers that any world may have.
 struct Watchers<W: World + ?Sized> {
     traces: Vec<W::Trace>,
+    digest: Option<Digest<W::Row>>,
     judge: Option<W::Judge>,
 }
 
@@ -218,12 +237,17 @@ fn play<W: World>(world: &W, seed: Seed, options: &Options) -> Result<Outcome> {
     let setup = world.setup(seed, options)?;
     let traces = files.into_iter().map(|file| world.trace(file, &setup, options)).collect::<Result<_>>()?;
     let judge = options.judge.then(|| world.judge(&setup));
-    let mut watchers = Watchers { traces, judge };
+    let digest = options.digest.then(|| RowWriter::new(RowDigest::default(), Names::default()));
+    let mut watchers = Watchers { traces, digest, judge };
     let (outcome, ended) = world.run(&setup, &mut watchers, options)?;
     for (trace, path) in watchers.traces.into_iter().zip(&options.traces) {
         W::finish(trace, ended).map_err(|error| trace::failed(path, &error))?;
     }
+    let digest = watchers.digest.map(|mut digest| {
+        W::close(&mut digest, ended);
+        digest.sink().digits()
+    });
     let (violations, violations_total) =
         watchers.judge.map(|judge| W::verdict(judge, ended)).unwrap_or_default();
-    Ok(Outcome { violations, violations_total, ..outcome })
+    Ok(Outcome { violations, violations_total, digest, ..outcome })
 }

@@ -1,11 +1,11 @@
 //! The world of named data.
 
 use super::trace::{TraceFile, link_names};
-use super::{Options, Outcome, Watchers, World, lines};
+use super::{Digest, Options, Outcome, Watchers, World, lines};
 use crate::explain::nothing;
 use crate::judged;
+use crate::metrics::Figures;
 use crate::names::account::NamesAccount;
-use crate::names::figures;
 use crate::series::TimeSeries;
 use lightlag_judge::names::{Event, NamesJudge, NamesRules};
 use lightlag_judge::trace::{NameRow, Names, TraceError, TraceWriter};
@@ -16,8 +16,16 @@ use lightlag_worlds::names::{self, Setup};
 use std::fs::File;
 use std::io::BufWriter;
 
+/// The figures of a run that has ended.
+pub fn figures(network: &NameNetwork, outcome: &names::Outcome) -> Figures {
+    let mut figures = crate::names::figures(network, outcome);
+    figures.why = nothing::names(&figures.counts());
+    figures
+}
+
 impl World for NameNetwork {
     type Setup = Setup;
+    type Row = NameRow;
     type Judge = NamesJudge;
     type Trace = TraceWriter<NameRow, BufWriter<File>>;
 
@@ -46,7 +54,7 @@ impl World for NameNetwork {
     fn run(
         &self,
         setup: &Setup,
-        Watchers { traces, judge }: &mut Watchers<Self>,
+        Watchers { traces, digest, judge }: &mut Watchers<Self>,
         options: &Options,
     ) -> Result<(Outcome, Instant)> {
         let mut progress = options.progress.clone();
@@ -57,23 +65,25 @@ impl World for NameNetwork {
         });
         let mut account = options.account.then(|| NamesAccount::new(self));
         // Observers that do not need packets add no cost.
-        let outcome = if traces.is_empty() && judge.is_none() && account.is_none() {
+        let outcome = if traces.is_empty() && digest.is_none() && judge.is_none() && account.is_none() {
             names::run(setup, &mut (&mut series, &mut progress))
         } else {
-            names::run(setup, &mut (((traces, judge), &mut account), (&mut series, &mut progress)))
+            names::run(setup, &mut ((((traces, digest), judge), &mut account), (&mut series, &mut progress)))
         };
         let account = account.map(|mut account| {
             account.counts.end(outcome.ended);
             account.counts
         });
-        let mut figures = figures(self, &outcome);
-        figures.why = nothing::names(&figures.counts());
+        let figures = figures(self, &outcome);
         let made = Outcome { figures, series, account, ..Outcome::default() };
         Ok((made, outcome.ended))
     }
     fn verdict(mut judge: NamesJudge, ended: Instant) -> (Vec<String>, u64) {
         judge.end(ended);
         lines(judge.findings())
+    }
+    fn close(digest: &mut Digest<NameRow>, ended: Instant) {
+        digest.put(ended, &Event::End);
     }
     fn finish(mut trace: Self::Trace, ended: Instant) -> std::result::Result<(), TraceError> {
         trace.put(ended, &Event::End);

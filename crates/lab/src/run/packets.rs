@@ -1,7 +1,7 @@
 //! The world of packets.
 
 use super::trace::{TraceFile, link_names};
-use super::{Options, Outcome, Watchers, World, lines};
+use super::{Digest, Options, Outcome, Watchers, World, lines};
 use crate::explain::nothing;
 use crate::metrics::{Figures, Part, numbers};
 use crate::packets::account::Account;
@@ -23,6 +23,7 @@ use std::io::BufWriter;
 impl World for Network {
     const TRACES: &'static str = "trace.pcapng, trace.parquet, or trace.jsonl for people";
     type Setup = Setup;
+    type Row = PacketRow;
     type Judge = PacketJudge;
     type Trace = Trace;
 
@@ -54,7 +55,7 @@ impl World for Network {
     fn run(
         &self,
         setup: &Setup,
-        Watchers { traces, judge }: &mut Watchers<Self>,
+        Watchers { traces, digest, judge }: &mut Watchers<Self>,
         options: &Options,
     ) -> Result<(Outcome, Instant)> {
         let mut progress = options.progress.clone();
@@ -67,21 +68,18 @@ impl World for Network {
         let mut memory = Memory(options.analysis.as_ref().map(|_| memory()).transpose()?.map(Box::new));
         // Observers that do not need packets add no cost. The world is compiled for these two only: with more,
         // less of it is compiled into one piece.
-        let outcome = if traces.is_empty() && judge.is_none() && memory.0.is_none() && account.is_none() {
+        let bare = traces.is_empty() && digest.is_none() && judge.is_none();
+        let outcome = if bare && memory.0.is_none() && account.is_none() {
             packets::run(setup, &mut (&mut series, &mut progress))
         } else {
             packets::run(
                 setup,
-                &mut ((((traces, &mut memory), judge), &mut account), (&mut series, &mut progress)),
+                &mut (((((traces, digest), &mut memory), judge), &mut account), (&mut series, &mut progress)),
             )
         };
         account.iter_mut().for_each(|account| account.end(outcome.ended));
-        let flows = self.flows.iter().zip(&outcome.flows);
-        let parts = flows.map(|(plan, flow)| Part::new("flows", &plan.name, numbers(FLOWS, flow))).collect();
-        let mut figures = Figures { numbers: numbers(PACKETS, &outcome), parts, ..Figures::default() };
-        figures.why = nothing::packets(&figures.counts());
         let made = Outcome {
-            figures,
+            figures: figures(self, &outcome),
             series,
             account,
             analysed: options.analysis.as_ref().map_or(Ok(None), |wanted| memory.analysed(wanted))?,
@@ -94,6 +92,9 @@ impl World for Network {
         judge.end(ended);
         lines(judge.findings())
     }
+    fn close(digest: &mut Digest<PacketRow>, ended: Instant) {
+        digest.put(ended, &Event::End);
+    }
     fn finish(trace: Trace, ended: Instant) -> std::result::Result<(), TraceError> {
         match trace {
             Trace::Capture(capture) => capture.finish().map(drop).map_err(TraceError::Format),
@@ -103,6 +104,15 @@ impl World for Network {
             }
         }
     }
+}
+
+/// The figures of a run that has ended.
+pub fn figures(network: &Network, outcome: &packets::Outcome) -> Figures {
+    let flows = network.flows.iter().zip(&outcome.flows);
+    let parts = flows.map(|(plan, flow)| Part::new("flows", &plan.name, numbers(FLOWS, flow))).collect();
+    let mut figures = Figures { numbers: numbers(PACKETS, outcome), parts, ..Figures::default() };
+    figures.why = nothing::packets(&figures.counts());
+    figures
 }
 
 /// A capture of the run in memory, for its analysis.

@@ -46,11 +46,13 @@ impl Progress {
     pub fn runs(&self) -> (usize, usize) {
         (self.0.runs_done.load(Ordering::Relaxed), self.0.runs.load(Ordering::Relaxed))
     }
+    #[cfg(feature = "reports")]
     /// This number of runs begins.
     pub(crate) fn begin(&self, runs: usize) {
         self.0.runs_done.store(0, Ordering::Relaxed);
         self.0.runs.store(runs, Ordering::Relaxed);
     }
+    #[cfg(feature = "reports")]
     /// A run is done.
     pub(crate) fn count(&self) {
         self.0.runs_done.fetch_add(1, Ordering::Relaxed);

@@ -39,11 +39,7 @@ fn cell(text: &str) -> String {
 fn columns(title: &str, about: &str, columns: &[Column]) -> String {
     let mut text = format!("## {title}\n\n{about}\n\n| column | type | meaning |\n|---|---|---|\n");
     for column in columns {
-        let kind = match (column.data_type)().to_string() {
-            kind if kind.starts_with("Dictionary") || kind == "Utf8" => "text".to_owned(),
-            kind => kind.to_lowercase(),
-        };
-        writeln!(text, "| `{}` | {kind} | {} |", column.name, cell(column.about)).unwrap();
+        writeln!(text, "| `{}` | {} | {} |", column.name, column.kind.name(), cell(column.about)).unwrap();
     }
     text + "\n"
 }

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use base64ct::{Base64, Encoding};
-use lightlag_protocols::wire::ndn::signature::key_id;
+use lightlag_protocols::wire::ndn::keys::key_id;
 use lightlag_protocols::wire::ndn::{Name, Signed, Signer, TrustedKey, Verifier};
 use p256::ecdsa::{SigningKey, VerifyingKey};
 use p256::elliptic_curve::Generate;

@@ -38,7 +38,7 @@ pub fn map(space: &Space) -> Result<Map> {
 pub fn file(found: &Found, space: &Space) -> Result<MapFile> {
     let name = space.run.fill(found)?;
     let path = locate(&name, &found.folders());
-    if path.is_file() {
+    if crate::given::is_file(&path) {
         return Ok(MapFile { path, place: found.place.clone() });
     }
     Err(found.wrong(

@@ -183,7 +183,7 @@ fn file(node: &Node, path: &str, context: &Context) -> Result<MapFile> {
         return Err(wrong_type(node, path, "it must be a file's name in quotes"));
     };
     let path = locate(name, &context.folders);
-    if path.is_file() {
+    if crate::given::is_file(&path) {
         return Ok(MapFile { path, place: node.place.clone() });
     }
     node.place.refuse(

@@ -212,10 +212,7 @@ fn expanded(name: &str, place: &Place, folders: &[PathBuf]) -> Result<Vec<PathBu
         let wrong = |error: String| {
             Error::new(place, format!("{}: {error}", quoted(name)), "write as \"tracks/*.gpx\"")
         };
-        let found = glob::glob(&pattern.display().to_string()).map_err(|error| wrong(error.to_string()))?;
-        let found = found.collect::<std::result::Result<Vec<_>, _>>();
-        let mut found = found.map_err(|error| wrong(error.to_string()))?;
-        found.retain(|path| path.is_file());
+        let mut found = crate::given::like(&pattern).map_err(wrong)?;
         if !found.is_empty() {
             found.sort_by_cached_key(|path| crate::files::in_order(&path.display().to_string()));
             return Ok(found);

@@ -8,4 +8,4 @@ mod setup;
 mod world;
 
 pub use setup::{Builder, Control, Node, Reply, Rules, SendOrderKind, Setup};
-pub use world::run;
+pub use world::{World, run};

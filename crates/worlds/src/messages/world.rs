@@ -9,6 +9,7 @@ mod replies;
 
 use super::activation_order::ActivationOrder;
 use super::others::{Others, View};
+use super::plan::Plan;
 use super::send_order::Orders;
 use super::{Control, Rules, Setup};
 use crate::contacts::Course;
@@ -126,9 +127,12 @@ struct Flight {
     flight: Duration,
 }
 
-pub(super) struct World<'a, O> {
+/// State of a run.
+pub struct World<'a, O> {
     setup: &'a Setup,
     observer: &'a mut O,
+    plan: Plan<'a>,
+    begun: bool,
     now: Instant,
     agents: Vec<Agent>,
     ports: Vec<Vec<Port>>,
@@ -178,12 +182,15 @@ pub(super) struct World<'a, O> {
 }
 
 impl<'a, O: Observer> World<'a, O> {
-    fn new(setup: &'a Setup, observer: &'a mut O) -> Self {
+    /// Nothing has happened.
+    pub fn new(setup: &'a Setup, observer: &'a mut O) -> Self {
         let count = setup.nodes.len();
         let agents: Vec<Agent> = (0..count as u32).map(|node| new_agent(setup, NodeId(node))).collect();
         let needs = |pick: fn(&Agent) -> bool| agents.iter().any(pick);
         let delayed = setup.contacts.channels.iter().any(|c| !c.delay.is_zero());
         Self {
+            plan: Plan::new(setup),
+            begun: false,
             now: Instant::ZERO,
             ports: vec![Vec::new(); count],
             active: vec![0; count],
@@ -230,46 +237,62 @@ impl<'a, O: Observer> World<'a, O> {
         self.observer.on_record(self.now, record);
     }
 
-    fn play(mut self) {
-        for (node, spec) in self.setup.nodes.iter().enumerate() {
-            self.record(&Record::Node { node: NodeId(node as u32), buffer: spec.buffer });
+    /// What watches it.
+    pub fn observer(&mut self) -> &mut O {
+        self.observer
+    }
+    /// Runs to the end.
+    pub fn play(mut self) {
+        self.advance(self.setup.until);
+        self.end();
+    }
+    /// Runs up to and including `until`, but not beyond the end of the run.
+    pub fn advance(&mut self, until: Instant) {
+        if !self.begun {
+            self.begun = true;
+            self.begin();
         }
-        self.announce_replies();
-        let mut plan = super::plan::Plan::new(self.setup);
+        let until = until.min(self.setup.until);
         loop {
-            let now = plan.next_at().min(self.queue.next_at()).min(self.activation.next_at());
-            if now > self.setup.until {
+            let now = self.plan.next_at().min(self.queue.next_at()).min(self.activation.next_at());
+            if now > until {
                 break;
             }
             self.now = now;
             self.activation.begin(now);
             self.collect_due();
-            while let Some(contact) = plan.contact_down(now) {
+            while let Some(contact) = self.plan.contact_down(now) {
                 self.contact_down(contact);
             }
-            while let Some(contact) = plan.rate_change(now) {
+            while let Some(contact) = self.plan.rate_change(now) {
                 self.rate_change(contact);
             }
-            while let Some(contact) = plan.contact_up(now) {
+            while let Some(contact) = self.plan.contact_up(now) {
                 self.contact_up(contact);
             }
-            while let Some(bundle) = plan.creation(now) {
+            while let Some(bundle) = self.plan.creation(now) {
                 self.create(bundle);
             }
-            while let Some(id) = plan.expiry(now) {
+            while let Some(id) = self.plan.expiry(now) {
                 self.expire(id);
             }
-            if plan.purge(now) {
+            if self.plan.purge(now) {
                 self.purge();
             }
             self.activate_nodes();
-            if plan.sample(now) {
+            if self.plan.sample(now) {
                 self.sample();
             }
         }
-        self.end();
     }
-    fn end(&mut self) {
+    fn begin(&mut self) {
+        for (node, spec) in self.setup.nodes.iter().enumerate() {
+            self.record(&Record::Node { node: NodeId(node as u32), buffer: spec.buffer });
+        }
+        self.announce_replies();
+    }
+    /// Ends a run that has come to its end: bundles that wait have found no room.
+    pub fn end(&mut self) {
         self.now = self.setup.until;
         for node in 0..self.agents.len() {
             // What still waits at an application never entered the network.

@@ -26,6 +26,8 @@ const LOOPBACK: Duration = Duration::from_nanos(1_000);
 pub struct World<'a, O> {
     setup: &'a Setup,
     observer: &'a mut O,
+    /// Of the latest event.
+    now: Instant,
     faces: Faces,
     links: Vec<Link<Packet>>,
     nodes: Vec<Node>,
@@ -94,20 +96,34 @@ impl<'a, O: Observer> World<'a, O> {
             first_consumer,
             sampler,
             sample_at,
+            now: Instant::ZERO,
             setup,
             observer,
         }
     }
+    /// What watches it.
+    pub fn observer(&mut self) -> &mut O {
+        self.observer
+    }
     /// Runs to the end.
     pub fn play(mut self) -> Outcome {
-        let mut now = Instant::ZERO;
+        self.advance(self.setup.until);
+        self.outcome()
+    }
+    /// Runs up to and including `until`, but not beyond the end of the run. True once it has ended: nothing happens any
+    /// more.
+    pub fn advance(&mut self, until: Instant) -> bool {
         while self.unfinished > 0 {
             let (at, party) = self.agenda.first();
             if at > self.setup.until || at == Instant::MAX {
-                now = self.setup.until;
-                break;
+                self.now = self.setup.until;
+                return true;
             }
-            now = at;
+            if at > until {
+                return false;
+            }
+            self.now = at;
+            let now = at;
             if party < self.first_consumer {
                 self.visit_link(now, party);
             } else if party < self.sampler {
@@ -118,7 +134,7 @@ impl<'a, O: Observer> World<'a, O> {
                 self.deliver_local(now);
             }
         }
-        self.outcome(now)
+        true
     }
 
     // --- links ------------------------------------------------------------------------------
@@ -376,7 +392,9 @@ impl<'a, O: Observer> World<'a, O> {
         self.sample_at = self.setup.sample_every.map_or(Instant::MAX, |every| now.saturating_add(every));
         self.set_sampler();
     }
-    fn outcome(self, now: Instant) -> Outcome {
+    /// The outcome up to the latest event; of a run that has ended, up to its end.
+    pub fn outcome(&self) -> Outcome {
+        let now = self.now;
         let consumer = |(state, spec): (&ConsumerState, &super::ConsumerSpec)| ConsumerOutcome {
             start: spec.start,
             end: state.ended.unwrap_or(now),

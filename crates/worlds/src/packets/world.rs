@@ -20,6 +20,8 @@ pub fn run<O: Observer>(setup: &Setup, observer: &mut O) -> Outcome {
 pub struct World<'a, O> {
     setup: &'a Setup,
     observer: &'a mut O,
+    /// Of the latest event.
+    now: Instant,
     links: Vec<Link<Packet>>,
     /// Two of each flow: the sender, then the receiver.
     ends: Vec<Endpoint>,
@@ -91,21 +93,35 @@ impl<'a, O: Observer> World<'a, O> {
             sampler,
             unfinished: setup.flows.len(),
             sent: 0,
+            now: Instant::ZERO,
             setup,
             observer,
         }
     }
+    /// What watches it.
+    pub fn observer(&mut self) -> &mut O {
+        self.observer
+    }
     /// Runs to the end.
     pub fn play(mut self) -> Outcome {
-        let mut now = Instant::ZERO;
+        self.advance(self.setup.until);
+        self.outcome()
+    }
+    /// Runs up to and including `until`, but not beyond the end of the run. True once it has ended: nothing happens any
+    /// more.
+    pub fn advance(&mut self, until: Instant) -> bool {
         let sent_max = self.setup.until_sent.unwrap_or(u64::MAX);
         while self.unfinished > 0 && self.sent < sent_max {
             let (at, party) = self.agenda.first();
             if at > self.setup.until || at == Instant::MAX {
-                now = self.setup.until;
-                break;
+                self.now = self.setup.until;
+                return true;
             }
-            now = at;
+            if at > until {
+                return false;
+            }
+            self.now = at;
+            let now = at;
             if party < self.first_end {
                 self.visit_link(now, party);
             } else if party < self.first_start {
@@ -118,7 +134,7 @@ impl<'a, O: Observer> World<'a, O> {
                 self.turn_plan(now, party - self.sampler - 1);
             }
         }
-        self.outcome(now)
+        true
     }
     fn visit_link(&mut self, now: Instant, index: u32) {
         let next = loop {
@@ -258,7 +274,9 @@ impl<'a, O: Observer> World<'a, O> {
         let of = |flow: u32| self.ends[2 * flow as usize].changes().iter().map(move |change| (flow, *change));
         (0..self.flows.len() as u32).flat_map(of).collect()
     }
-    fn outcome(self, now: Instant) -> Outcome {
+    /// The outcome up to the latest event; of a run that has ended, up to its end.
+    pub fn outcome(&self) -> Outcome {
+        let now = self.now;
         let flow = |(index, state): (usize, &FlowState)| {
             let counts = self.ends[2 * index].counts();
             FlowOutcome {

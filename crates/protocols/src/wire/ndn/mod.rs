@@ -9,7 +9,7 @@
 //! | `tlv` | numbers, elements, their order |
 //! | `name` | names and their components, `uri` as text |
 //! | `interest`, `data` | the two packets |
-//! | `signature` | what is signed, and by what |
+//! | `signature`, `keys` | what is signed, and by what |
 //! | `lp`, `fragments` | what a link adds: fragments, Nacks, marks, send times |
 //! | `control` | commands to a forwarder |
 //! | `metadata` | which version of a name is the latest |
@@ -18,6 +18,8 @@ pub mod control;
 pub mod data;
 pub mod fragments;
 pub mod interest;
+#[cfg(feature = "ecdsa")]
+pub mod keys;
 pub mod lp;
 pub mod metadata;
 pub mod name;
@@ -28,9 +30,11 @@ mod uri;
 pub use data::{Data, Meta, Signed};
 pub use fragments::{Fragments, Reassembler};
 pub use interest::Interest;
+#[cfg(feature = "ecdsa")]
+pub use keys::TrustedKey;
 pub use lp::{Headers, LpPacket, Nack, Part, PitToken};
 pub use name::{Component, Name};
-pub use signature::{Signer, TrustedKey, Untrusted, Verifier};
+pub use signature::{Signer, Untrusted, Verifier};
 pub use uri::NotAName;
 
 use thiserror::Error;
@@ -76,5 +80,5 @@ pub enum Malformed {
     TooLarge,
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "ecdsa"))]
 mod tests;

@@ -2,12 +2,11 @@
 
 use super::Malformed;
 use super::interest::to_ms;
-use super::name::kind as component;
-use super::name::{Component, NAME, Name};
+#[cfg(feature = "ecdsa")]
+use super::keys::{self, SigningKey, TrustedKey};
+use super::name::{NAME, Name};
 use super::tlv::{Fields, Reader, write_container, write_element, write_number_element};
 use crate::time::Duration;
-use p256::ecdsa::signature::hazmat::{PrehashSigner, PrehashVerifier};
-use p256::ecdsa::{DerSignature, SigningKey, VerifyingKey};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
@@ -94,6 +93,7 @@ pub enum Signer {
     /// SHA-256: no key.
     Digest,
     /// ECDSA with P-256, and the name of the key.
+    #[cfg(feature = "ecdsa")]
     Ecdsa(Box<SigningKey>, Name<'static>),
 }
 
@@ -102,12 +102,14 @@ impl Signer {
     pub fn kind(&self) -> u64 {
         match self {
             Self::Digest => kind::DIGEST_SHA256,
+            #[cfg(feature = "ecdsa")]
             Self::Ecdsa(..) => kind::ECDSA,
         }
     }
     pub(super) fn write_info(&self, field: u32, info: Option<&Info>, out: &mut Vec<u8>) {
         write_container(field, out, |out| {
             write_number_element(SIGNATURE_TYPE, self.kind(), out);
+            #[cfg(feature = "ecdsa")]
             if let Self::Ecdsa(_, name) = self {
                 write_container(KEY_LOCATOR, out, |out| name.write(out));
             }
@@ -122,10 +124,8 @@ impl Signer {
         let digest = sha256(parts);
         match self {
             Self::Digest => digest.to_vec(),
-            Self::Ecdsa(key, _) => {
-                let signature: Result<DerSignature, _> = key.sign_prehash(&digest);
-                signature.map(|signature| signature.as_bytes().to_vec()).expect("a digest can be signed")
-            }
+            #[cfg(feature = "ecdsa")]
+            Self::Ecdsa(key, _) => keys::sign(key, &digest),
         }
     }
 }
@@ -159,46 +159,8 @@ pub enum Verifier {
     /// No key: digests must be right, other signatures are not checked.
     Nobody,
     /// Only what this key has signed convinces.
+    #[cfg(feature = "ecdsa")]
     Ecdsa(Box<TrustedKey>),
-}
-
-/// A public key, and how signatures refer to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TrustedKey {
-    key: VerifyingKey,
-    /// Identifiers: the component behind `KEY` in the names of keys and certificates.
-    ids: Vec<Vec<u8>>,
-}
-
-impl TrustedKey {
-    /// A key, and the name of its certificate where that is known.
-    pub fn new(key: VerifyingKey, certificate: Option<&Name>) -> Self {
-        let mut ids = vec![key_id(&key).to_vec()];
-        ids.extend(certificate.and_then(id_in));
-        Self { key, ids }
-    }
-    /// Why a signature is refused that this key has not made.
-    fn refusal(&self, signature: &Signature) -> Untrusted {
-        let Some(name) = &signature.key else { return Untrusted::Wrong };
-        if id_in(name).is_some_and(|id| self.ids.contains(&id)) {
-            return Untrusted::Altered;
-        }
-        Untrusted::OtherKey(name.clone().into_owned())
-    }
-}
-
-/// The identifier that our names of keys have: it follows from the key.
-pub fn key_id(key: &VerifyingKey) -> [u8; 8] {
-    let digest = sha256(&[key.to_sec1_point(false).as_bytes()]);
-    std::array::from_fn(|at| digest[at])
-}
-
-/// The component behind the last `KEY` of a name.
-fn id_in(name: &Name) -> Option<Vec<u8>> {
-    let marker = Component { kind: component::GENERIC, value: b"KEY" };
-    let components: Vec<Component> = name.components().collect();
-    let at = components.iter().rposition(|found| *found == marker)?;
-    components.get(at + 1).map(|id| id.value.to_vec())
 }
 
 impl Verifier {
@@ -211,12 +173,11 @@ impl Verifier {
         match (self, signature.kind) {
             (_, kind::DIGEST_SHA256) if digest() != signature.value => Err(Untrusted::Digest),
             (Self::Nobody, _) => Ok(()),
+            #[cfg(feature = "ecdsa")]
             (Self::Ecdsa(_), kind::DIGEST_SHA256) => Err(Untrusted::NoKey),
-            (Self::Ecdsa(trusted), kind::ECDSA) => {
-                let read: Result<DerSignature, _> = signature.value.try_into();
-                let is_right = read.is_ok_and(|read| trusted.key.verify_prehash(&digest(), &read).is_ok());
-                if is_right { Ok(()) } else { Err(trusted.refusal(signature)) }
-            }
+            #[cfg(feature = "ecdsa")]
+            (Self::Ecdsa(trusted), kind::ECDSA) => trusted.verify(signature, &digest()),
+            #[cfg(feature = "ecdsa")]
             (Self::Ecdsa(_), other) => Err(Untrusted::Kind(other)),
         }
     }

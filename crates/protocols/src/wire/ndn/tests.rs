@@ -2,9 +2,10 @@
 //! read them.
 
 use super::control::{self, Response};
+use super::keys::key_id;
 use super::metadata::Metadata;
 use super::name::{NAME, kind};
-use super::signature::{Info, Signature, Untrusted, key_id, sha256};
+use super::signature::{Info, Signature, Untrusted, sha256};
 use super::tlv::{Reader, write_element, write_number_element};
 use super::*;
 use crate::time::Duration;
