@@ -6,7 +6,7 @@ PROFILE ?= release
 BIN := target/$(PROFILE)/lightlag
 PY := $(VENV)/bin/python
 
-.PHONY: run test quick bench docs fidelity fuzz torture lint install release clean help
+.PHONY: run test quick bench docs web fidelity fuzz torture lint install release clean help
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t12
@@ -41,6 +41,10 @@ docs: $(VENV)/.ready ## the manual (out/docs) and the API of the crates (target/
 	$(PY) -m pip install --quiet --requirement docs/requirements.txt
 	$(PY) -m zensical build --strict --clean --config-file mkdocs.yml
 	cargo doc --quiet --workspace --no-deps
+
+web: ## the worlds as WebAssembly with their JavaScript, for pages (out/web/web) and for Node (out/web/node)
+	@rustup target list --installed 2>/dev/null | grep -q wasm32-unknown-unknown || { echo "make web: the target is missing; rustup target add wasm32-unknown-unknown" >&2; exit 2; }
+	cargo run --quiet -p lightlag-web --example bindings -- out/web
 
 fuzz: ## fuzz every parser, SECONDS each (default 600)
 	@bash fuzz/run.sh $${SECONDS_EACH:-600}

@@ -50,6 +50,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("python", &["protocols", "scenario", "capture", "lab", "studies"]),
     ("socket", &[]),
     ("run", &["socket"]),
+    ("web", &["protocols", "worlds", "scenario", "judge", "lab"]),
 ];
 
 #[test]
