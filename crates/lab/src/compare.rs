@@ -402,7 +402,7 @@ pub fn terminal_table(compared: &Compared, names: [&str; 2]) -> String {
     let [first, second] = names;
     let has_points = compared.differences.iter().any(|made| !made.values.is_empty());
     let head = ["point", "metric", first, second, "difference", "change", "p", ""];
-    let mut table = terminal::plain_table(head.into_iter().skip(usize::from(!has_points)));
+    let mut table = crate::text_table::plain_table(head.into_iter().skip(usize::from(!has_points)));
     for made in &compared.differences {
         let point: Vec<String> = made.values.iter().map(|(name, text)| format!("{name}={text}")).collect();
         let mut row = if has_points { vec![point.join(" ")] } else { Vec::new() };
@@ -417,7 +417,7 @@ pub fn terminal_table(compared: &Compared, names: [&str; 2]) -> String {
         ]);
         table.add_row(row);
     }
-    terminal::align_right(&mut table, 1 + usize::from(has_points));
+    crate::text_table::align_right(&mut table, 1 + usize::from(has_points));
     format!("{}\n{table}", summary(compared))
 }
 

@@ -219,7 +219,8 @@ impl names::Observer for TimeSeries {
     }
 }
 
-#[cfg(all(test, feature = "reports"))]
+#[cfg(test)]
+#[cfg(feature = "reports")]
 mod tests {
     use super::*;
     use arrow_array::RecordBatch;

@@ -88,6 +88,7 @@ mod tests {
     const TEXT: &str = r#"
         duration = "1 h"
         router = "epidemic"
+        buffer = "1 MB"
         [nodes.walker]
         count = 3
         mobility = { model = "map_walk", map = "maps/roads.wkt", speed = "1..2 m/s", pause = "0 s" }

@@ -1,4 +1,4 @@
-//! Builds the crate for a page and writes its JavaScript: `cargo run -p lightlag-web --example bindings -- FOLDER [dev|release]`.
+//! Builds the crate for a page and writes its JavaScript: `cargo run -p lightlag-web --example bindings -- FOLDER [PROFILE]`.
 //!
 //! `FOLDER/web` is for pages (an ES module), `FOLDER/node` for Node.
 
@@ -48,7 +48,8 @@ pub fn build(target_folder: &Path, profile: &str) -> Result<PathBuf, String> {
 /// What wasm-bindgen says.
 pub fn bind(wasm: &Path, folder: &Path, for_node: bool) -> Result<(), String> {
     let mut bindgen = Bindgen::new();
-    bindgen.input_path(wasm).typescript(!for_node);
+    // Names of functions are a seventh of the size, and of use in traces of stacks only.
+    bindgen.input_path(wasm).typescript(!for_node).remove_name_section(!for_node);
     let made = if for_node { bindgen.nodejs(true) } else { bindgen.web(true) };
     made.and_then(|bindgen| bindgen.generate(folder)).map_err(|error| format!("{error:#}"))
 }
@@ -57,7 +58,7 @@ pub fn bind(wasm: &Path, folder: &Path, for_node: bool) -> Result<(), String> {
 fn main() -> Result<(), String> {
     let mut arguments = std::env::args().skip(1);
     let folder = PathBuf::from(arguments.next().ok_or("missing FOLDER")?);
-    let profile = arguments.next().unwrap_or_else(|| "release".to_owned());
+    let profile = arguments.next().unwrap_or_else(|| "page".to_owned());
     let wasm = build(&folder.join("target"), &profile)?;
     bind(&wasm, &folder.join("web"), false)?;
     bind(&wasm, &folder.join("node"), true)

@@ -40,7 +40,8 @@ pub fn check(text: &str, files: Option<Object>) -> Result<String, JsValue> {
 }
 
 /// Runs a scenario to its end and returns as JSON its figures, violations and the digest of its records. `seed`: the first of
-/// the scenario's by default; `files`: bytes by name; `point`: which experiment of a sweep; `set`: values by key.
+/// the scenario's by default; `files`: bytes by name; `point`: which experiment of a sweep; `set`: values by key; `digest`: false
+/// leaves it out, as it may take as long as the run.
 #[wasm_bindgen]
 pub fn run(
     text: &str,
@@ -48,9 +49,10 @@ pub fn run(
     files: Option<Object>,
     point: Option<u32>,
     set: Option<Object>,
+    digest: Option<bool>,
 ) -> Result<String, JsValue> {
     let reading = reading(text, files.as_ref(), set.as_ref())?;
-    reading.run(whole(seed)?, point.unwrap_or(0) as usize).map_err(thrown)
+    reading.run(whole(seed)?, point.unwrap_or(0) as usize, digest.unwrap_or(true)).map_err(thrown)
 }
 
 /// A run that is played step by step.

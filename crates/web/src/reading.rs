@@ -59,13 +59,14 @@ impl Reading {
         })
     }
     /// Runs an experiment to its end. `seed`: the first of the scenario's by default; `point`: which experiment of a sweep, counted
-    /// from 0. Returns as JSON its figures, the verdict of the judge and the digest of its records.
+    /// from 0; `digest`: whether to compute that of its records, which may take as long as the run. Returns as JSON its figures and
+    /// the verdict of the judge.
     ///
     /// # Errors
     /// All that is wrong with the scenario.
-    pub fn run(&self, seed: Option<u64>, point: usize) -> Result<String, Faults> {
+    pub fn run(&self, seed: Option<u64>, point: usize, digest: bool) -> Result<String, Faults> {
         self.at(seed, point, |point, seed, warnings| {
-            let options = Options { digest: true, ..Options::default() };
+            let options = Options { digest, ..Options::default() };
             let outcome = run(&point.scenario, seed, &ContactsCache::default(), &options)?;
             // Figures are JSON.
             let figures: Value = serde_json::from_str(&outcome.figures.json()).unwrap_or_default();

@@ -180,5 +180,6 @@ fn read_lines<R: TraceRow>(from: impl BufRead) -> impl Iterator<Item = Result<R,
     })
 }
 
-#[cfg(all(test, feature = "parquet"))]
+#[cfg(test)]
+#[cfg(feature = "parquet")]
 mod tests;

@@ -20,7 +20,8 @@ mod network;
 mod reach;
 #[cfg(feature = "reports")]
 mod table;
-#[cfg(all(test, feature = "reports"))]
+#[cfg(test)]
+#[cfg(feature = "reports")]
 mod tests;
 
 pub use network::ARCS_MAX;

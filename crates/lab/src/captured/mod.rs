@@ -7,7 +7,8 @@ mod overview;
 #[cfg(feature = "reports")]
 mod parquet;
 mod run;
-#[cfg(all(test, feature = "reports"))]
+#[cfg(test)]
+#[cfg(feature = "reports")]
 mod tests;
 
 #[cfg(feature = "reports")]

@@ -10,7 +10,6 @@ pub use crate::metrics::{Build, number};
 use crate::statistics::{self, Estimate};
 use crate::sweep;
 pub use crate::text_table::table_text;
-use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};

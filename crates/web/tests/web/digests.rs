@@ -39,7 +39,7 @@ impl Job {
     fn native(&self) -> Value {
         let made = self
             .reading()
-            .run(None, self.point)
+            .run(None, self.point, true)
             .unwrap_or_else(|error| panic!("{}: {}", self.name, error.text()));
         serde_json::from_str(&made).expect("it is JSON")
     }
@@ -272,7 +272,7 @@ fn a_page_gets_errors_as_data() {
     let Some(bindings) = bindings_for_node() else { return };
     let text = "duration = \"1 h\"\nrouter = \"epidemc\"\n[nodes.n]\ncount = 2\n".to_owned();
     let job = Job { name: "wrong".into(), text, ..Job::default() };
-    let native = job.reading().run(None, 0).expect_err("there is no such router");
+    let native = job.reading().run(None, 0, true).expect_err("there is no such router");
     let page = &under_node(bindings, &[job])[0];
     assert_eq!(page["error"], serde_json::to_value(&native).expect("it is JSON"));
     assert_eq!((&page["error"][0]["line"], &page["error"][0]["column"]), (&json!(2), &json!(11)), "{page}");

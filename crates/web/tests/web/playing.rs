@@ -76,7 +76,7 @@ proptest! {
     fn steps_of_any_length_give_the_run(steps in prop::collection::vec(0.001..500.0_f64, 1..6)) {
         let long = steps.iter().map(|step| step + 0.5).collect::<Vec<_>>();
         for text in [BUNDLES, PACKETS, NAMES] {
-            let whole = json(&reading(text).run(None, 0).expect("it is right"));
+            let whole = json(&reading(text).run(None, 0, true).expect("it is right"));
             let (batches, digest, figures) = play(text, &long);
             prop_assert_eq!(&whole["digest"], &Value::from(digest));
             prop_assert_eq!(&whole["figures"], &figures);
@@ -113,7 +113,7 @@ fn a_step_has_what_happened_in_it_and_positions_where_the_scenario_asks_for_them
 #[test]
 fn errors_of_a_scenario_have_a_line_and_a_column() {
     let text = BUNDLES.replace("buffer = ", "bufer = ");
-    let faults = json(&reading(&text).run(None, 0).expect_err("there is no such key").json());
+    let faults = json(&reading(&text).run(None, 0, true).expect_err("there is no such key").json());
     let fault = &faults[0];
     assert_eq!(
         (&fault["line"], &fault["column"], &fault["end_column"]),
@@ -123,6 +123,6 @@ fn errors_of_a_scenario_have_a_line_and_a_column() {
     let line = text.lines().nth(5).expect("it is there");
     assert_eq!(&line[4..9], "bufer");
     assert!(fault["right"].as_str().is_some_and(|right| right.contains("buffer")), "{fault}");
-    let none = Reading::new("scenario.toml", BUNDLES).run(None, 7).expect_err("it has one experiment");
+    let none = Reading::new("scenario.toml", BUNDLES).run(None, 7, true).expect_err("it has one experiment");
     assert_eq!(none.text(), "there is no experiment 7; choose one of 0 to 0");
 }

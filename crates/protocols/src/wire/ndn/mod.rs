@@ -80,5 +80,6 @@ pub enum Malformed {
     TooLarge,
 }
 
-#[cfg(all(test, feature = "ecdsa"))]
+#[cfg(test)]
+#[cfg(feature = "ecdsa")]
 mod tests;
