@@ -4,7 +4,6 @@ use super::{
     Bundle, BundleId, DropReason, IdSet, Local, NodeId, Observation, Offer, Refusal, Replica, Table,
 };
 use crate::time::Instant;
-use crate::units::Bytes;
 
 /// How a full buffer makes room for a bundle. The agent asks again until the bundle fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,11 +194,6 @@ pub trait Mechanism: Send {
     /// What this node reports to a peer at the start of a contact; `None`: nothing.
     fn state(&mut self, _at: &Local) -> Option<Table> {
         None
-    }
-    /// Stored bytes that it would drop for copies of its peers: with the free buffer, the room that peers see
-    /// ([`Needs::neighbours`]).
-    fn evictable_bytes(&self, _at: &Local) -> Bytes {
-        Bytes(0)
     }
     /// Bundles that it does not accept any more, unless this node is their destination: peers know them and
     /// do not offer them. [`Mechanism::admit`] refuses the same.

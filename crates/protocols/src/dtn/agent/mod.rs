@@ -285,10 +285,6 @@ impl Agent {
     pub fn store(&self) -> &Store {
         &self.store
     }
-    /// The room that it reports to its peers: free bytes and those that its mechanism would evict.
-    pub fn room(&self, now: Instant) -> Bytes {
-        self.store.free() + self.mechanism.evictable_bytes(&local!(self, now, None))
-    }
     /// Its links that are up, oldest first.
     #[inline]
     pub fn links(&self) -> &[Link] {

@@ -5,7 +5,6 @@ use super::{Entry, Mechanism};
 mod afner;
 mod copy_value;
 mod credit;
-mod expected_wait;
 mod gbsd;
 mod none;
 mod rrcc;
@@ -15,7 +14,6 @@ mod storage_routing;
 pub use afner::Afner;
 pub use copy_value::CopyValue;
 pub use credit::Credit;
-pub use expected_wait::ExpectedWait;
 pub use gbsd::Gbsd;
 pub use none::None;
 pub use rrcc::Rrcc;
@@ -27,7 +25,6 @@ pub const TABLE: &[Entry<dyn Mechanism>] = &[
     afner::ENTRY,
     copy_value::ENTRY,
     credit::ENTRY,
-    expected_wait::ENTRY,
     gbsd::ENTRY,
     none::ENTRY,
     rrcc::ENTRY,

@@ -182,7 +182,7 @@ impl<O: Observer> World<'_, O> {
     pub(super) fn publish_space(&mut self, node: NodeId) {
         let index = node.0 as usize;
         let agent = &self.agents[index];
-        let (free, capacity) = (agent.room(self.now), agent.store().capacity());
+        let (free, capacity) = (agent.store().free(), agent.store().capacity());
         let space = PeerSpace { free, capacity, idle: self.active[index] == 0 };
         self.spaces[index] = space;
         if !self.is_carried() {
