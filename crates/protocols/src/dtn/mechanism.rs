@@ -21,7 +21,7 @@ pub enum BufferDecision {
     },
     /// The bundle is refused.
     Refuse,
-    /// No room now: a bundle created here waits at the application; an offer is refused.
+    /// No room now: a bundle created here waits at the application, if that has room; an offer is refused.
     Wait,
 }
 
@@ -176,7 +176,7 @@ pub trait Mechanism: Send {
     ///
     /// # Errors
     /// The refusal that the sender of an offer gets. A bundle created here waits at the application instead,
-    /// whatever the refusal.
+    /// whatever the refusal, if that has room ([`super::NodePolicy::application_buffer`]).
     fn admit(&mut self, _at: &Local, _incoming: &Incoming) -> Result<(), Refusal> {
         Ok(())
     }

@@ -284,6 +284,10 @@ impl<'a, O: Observer> World<'a, O> {
 
     fn create(&mut self, bundle: &Bundle) {
         let node = bundle.source;
+        if self.setup.nodes[node.0 as usize].policy.application_buffer.is_some() {
+            // The buffer may have room that nothing has taken, as the node has met no other since.
+            self.retry_waiting(node);
+        }
         self.hear_peers(node);
         let agent = &mut self.agents[node.0 as usize];
         let outcome = agent.create(self.now, *bundle, self.census.as_ref());
@@ -321,6 +325,10 @@ impl<'a, O: Observer> World<'a, O> {
         self.flush_change(node);
     }
     fn expire(&mut self, id: BundleId) {
+        let source = self.setup.bundles[id.0 as usize].source;
+        if let Some(bundle) = self.agents[source.0 as usize].expire_waiting(self.now, id) {
+            self.record(&Record::Rejected(bundle));
+        }
         for node in 0..self.agents.len() {
             if self.agents[node].store().contains(id) {
                 self.agents[node].expire(self.now, id);
@@ -330,6 +338,9 @@ impl<'a, O: Observer> World<'a, O> {
     }
     fn purge(&mut self) {
         for node in 0..self.agents.len() {
+            for bundle in self.agents[node].purge_waiting(self.now) {
+                self.record(&Record::Rejected(bundle));
+            }
             if self.active[node] > 0 {
                 self.purge_later[node] = true;
             } else {

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod application_buffer;
 mod carried_control;
 mod charged_control;
 mod common;
