@@ -40,6 +40,7 @@ impl Seeded<'_> {
             nodes: network.groups.iter().flat_map(nodes).collect(),
             contacts: network.surviving(contacts, self.seed),
             plan: Arc::new(network.plan()),
+            revisions: Arc::default(),
             bundles: Arc::new(self.messages.iter().map(|message| message.bundle).collect()),
             replies: self.replies.clone(),
             until: network.head.until(),

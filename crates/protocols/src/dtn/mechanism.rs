@@ -1,10 +1,12 @@
 //! What to admit, keep, drop or move: the contract of congestion mechanisms.
 
 use super::{
-    Bundle, BundleId, DropReason, IdSet, Local, NodeId, Observation, Offer, Refusal, Replica, Table,
+    Bundle, BundleId, ContactPlan, DropReason, IdSet, Local, NodeId, Observation, Offer, Refusal, Replica,
+    Table,
 };
 use crate::time::Instant;
 use crate::units::Bytes;
+use std::sync::Arc;
 
 /// How a full buffer makes room for a bundle. The agent asks again until the bundle fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,6 +141,11 @@ pub enum MechanismEvent<'a> {
         peer: NodeId,
         /// Which bundle.
         id: BundleId,
+    },
+    /// The node learns of another plan, which replaces the one that it knew ([`Needs::contact_plan`]).
+    PlanRevised {
+        /// The plan.
+        plan: &'a Arc<ContactPlan>,
     },
 }
 

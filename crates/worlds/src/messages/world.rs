@@ -250,6 +250,9 @@ impl<'a, O: Observer> World<'a, O> {
             while let Some(contact) = plan.rate_change(now) {
                 self.rate_change(contact);
             }
+            while let Some(revision) = plan.revision(now) {
+                self.revise_plan(revision);
+            }
             while let Some(contact) = plan.contact_up(now) {
                 self.contact_up(contact);
             }
@@ -736,7 +739,10 @@ impl<'a, O: Observer> World<'a, O> {
 
 fn new_agent(setup: &Setup, node: NodeId) -> Agent {
     let spec = &setup.nodes[node.0 as usize];
-    let (nodes, seed, plan) = (setup.nodes.len() as u32, setup.seed, setup.plan.clone());
+    let (nodes, seed) = (setup.nodes.len() as u32, setup.seed);
+    let first = setup.revisions.iter().take_while(|revision| revision.at == Instant::ZERO);
+    let own = first.filter(|revision| revision.nodes.binary_search(&node).is_ok()).last();
+    let plan = own.map_or(&setup.plan, |revision| &revision.plan).clone();
     let context = BuildContext { node, nodes, seed, plan, ..BuildContext::default() };
     let router = (spec.router)(context.clone());
     let context = BuildContext { router: router.properties, ..context };

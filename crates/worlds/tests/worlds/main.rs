@@ -14,6 +14,7 @@ mod every_mobility;
 mod golden;
 mod golden_packets;
 mod kinetic_contacts;
+mod known_plans;
 mod ltp;
 mod ltp_dccp;
 mod maps;

@@ -123,6 +123,7 @@ fn network(seed: u64) -> Setup {
     Setup {
         nodes: spec,
         plan: Arc::new(contacts.plan()),
+        revisions: Arc::default(),
         contacts: Arc::new(contacts),
         bundles: Arc::new(bundles(random, nodes)),
         replies: Arc::default(),

@@ -13,13 +13,14 @@ mod waiting;
 
 use super::router::PeerSpace;
 use super::{
-    Built, Bundle, BundleId, Census, CopyEvent, IdSet, Incoming, Link, Local, Mechanism, MechanismEvent,
-    Needs, NodeId, Observation, Offer, Path, Refusal, Replica, Router, RouterEvent, RouterProperties, Sieve,
-    Store, Table,
+    Built, Bundle, BundleId, Census, ContactPlan, CopyEvent, IdSet, Incoming, Link, Local, Mechanism,
+    MechanismEvent, Needs, NodeId, Observation, Offer, Path, Refusal, Replica, Router, RouterEvent,
+    RouterProperties, Sieve, Store, Table,
 };
 use crate::time::Instant;
 use crate::units::{BitRate, Bytes};
 use std::collections::VecDeque;
+use std::sync::Arc;
 use waiting::Waiting;
 
 /// What a node does under any router and mechanism. All off by default, as in The ONE.
@@ -404,6 +405,17 @@ impl Agent {
         let rescored = self.router.on_event(&at, &RouterEvent::ContactDown { peer });
         self.mechanism.on_event(&at, &MechanismEvent::ContactDown { peer });
         rescored
+    }
+    /// It learns of another contact plan, which replaces the one that it knew. Only an algorithm that declares that it reads the
+    /// plan hears of it.
+    pub fn revise_plan(&mut self, now: Instant, plan: &Arc<ContactPlan>) {
+        let at = local!(self, now, None);
+        if self.properties.contact_plan {
+            self.router.on_event(&at, &RouterEvent::PlanRevised { plan });
+        }
+        if self.needs.contact_plan {
+            self.mechanism.on_event(&at, &MechanismEvent::PlanRevised { plan });
+        }
     }
     /// The space that the peers report ([`Needs::neighbours`]), in the order of
     /// [`Agent::links`].

@@ -98,6 +98,16 @@ impl<O: Observer> World<'_, O> {
             self.on_change(peer);
         }
     }
+    /// Nodes learn of another plan.
+    pub(super) fn revise_plan(&mut self, revision: u32) {
+        let setup = self.setup;
+        let revision = &setup.revisions[revision as usize];
+        for &node in &revision.nodes {
+            self.agents[node.0 as usize].revise_plan(self.now, &revision.plan);
+            self.flush(node);
+            self.on_change(node);
+        }
+    }
     pub(super) fn contact_down(&mut self, index: u32) {
         let contact = self.setup.contacts.list[index as usize];
         let (a, b) = (contact.a, contact.b);
