@@ -252,6 +252,9 @@ keys! {
         range: length("10 m"), "Range at which positions of a trace make a contact.";
         gap: TIME, "Longest time between two positions of a trace over which a node moves straight. Default: 10 min.";
         plan: Flag, "Nodes know these contacts beforehand. Default: `rows` and `ion` yes; other files are records, no.";
+        known_to: FREE, "Nodes that know these contacts beforehand, written as in `from` of traffic. Default: `all`.";
+        known_from: TIME, "When these nodes learn of the contacts. Default: they know them from the start.";
+        known_until: TIME, "When these nodes learn that the contacts are not to be expected. Default: never.";
         happens: Flag, "Whether these contacts take place. Default: true. With `false`, nodes that know them expect them without success.";
     }
     /// Of a pair's direction.
