@@ -23,6 +23,8 @@ use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Remaining};
 use replies::Replies;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// Runs a setup and reports every event to `observer`.
 pub fn run<O: Observer>(setup: &Setup, observer: &mut O) {
@@ -153,6 +155,8 @@ pub(super) struct World<'a, O> {
     /// Per node, the buffer state that its peers see; empty where no mechanism needs it.
     spaces: Vec<PeerSpace>,
     receipts: bool,
+    /// Per node, ends of the lifetimes of bundles that came to it as their destination, where summaries are charged.
+    came: Vec<BinaryHeap<Reverse<Instant>>>,
     /// Whether any router passes copies at once.
     instant: bool,
     /// Whether any router counts the peers that hold a copy.
@@ -207,6 +211,7 @@ impl<'a, O: Observer> World<'a, O> {
             instant: needs(|agent| agent.router_properties().instant),
             counts_holders: needs(|agent| agent.router_properties().holders.is_some()),
             receipts: setup.nodes.iter().any(|n| n.policy.receipts) || needs(|a| a.needs().receipts),
+            came: vec![BinaryHeap::new(); count],
             changes: 0,
             supply: vec![0; count],
             demand: vec![0; count],
@@ -514,6 +519,7 @@ impl<'a, O: Observer> World<'a, O> {
     fn arrive(&mut self, flight: Flight) {
         let Flight { transit, from, to, started, flight } = flight;
         let (id, kind, hops) = (transit.bundle.id, transit.kind, transit.hops);
+        let expires = transit.bundle.expires;
         if self.track_expected {
             self.expected[to.0 as usize].remove(id.0);
         }
@@ -534,6 +540,9 @@ impl<'a, O: Observer> World<'a, O> {
                     census.on_delivered(id, to);
                 }
                 self.record(&Record::Delivered { from, to, id, started, hops, first });
+                if first {
+                    self.count_came(to, expires);
+                }
                 if first && self.receipts {
                     self.flood_receipt(to, id);
                 }

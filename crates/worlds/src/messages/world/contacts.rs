@@ -77,6 +77,7 @@ impl<O: Observer> World<'_, O> {
             self.tell_router_state(b);
         }
         self.exchange_receipts(a, b);
+        self.exchange_summaries(a, b);
     }
     /// State that the mechanism of `from` sends to `to`; `None` if charged and the link does not carry it.
     fn mechanism_state(&mut self, from: NodeId, to: NodeId) -> Option<Table> {
