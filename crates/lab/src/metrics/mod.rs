@@ -4,6 +4,7 @@ mod collect;
 mod figures;
 mod summary;
 pub mod the_one;
+mod waits;
 
 pub use collect::Metrics;
 pub use figures::{Figures, Part, RunName};

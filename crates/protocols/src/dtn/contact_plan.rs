@@ -86,6 +86,14 @@ impl ContactPlan {
         let count = self.edges[first..].partition_point(|edge| edge.from == node);
         &self.edges[first..first + count]
     }
+    /// Where this contact stands among [`ContactPlan::contacts`], if it is planned with the same ends and times.
+    pub fn place_of(&self, contact: &PlannedContact) -> Option<usize> {
+        let edge = self.edges_from(contact.from).iter().find(|edge| edge.to == contact.to)?;
+        let contacts = &self.contacts[edge.contacts.clone()];
+        let place = contacts.partition_point(|other| other.start < contact.start);
+        let other = contacts.get(place)?;
+        ((other.start, other.end) == (contact.start, contact.end)).then_some(edge.contacts.start + place)
+    }
     /// All nodes of the plan have numbers below this one.
     pub fn nodes(&self) -> usize {
         self.nodes

@@ -185,6 +185,8 @@ impl Mechanism for Written {
             MechanismEvent::ReclaimRefused { peer, id } => {
                 made.report(at, &hooks.on_reclaim_refused, |call| call.with((call.at(), peer.0, id.0)));
             }
+            // No class in Python reads a plan.
+            MechanismEvent::PlanRevised { .. } => {}
         }
         self.learn_refused_ids();
     }

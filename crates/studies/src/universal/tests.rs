@@ -93,7 +93,7 @@ fn every_cell_has_ours_its_parts_the_others_and_the_reference() {
         let afner = usize::from(cell.router() == "epidemic");
         assert_eq!(
             [Role::Ours, Role::Part, Role::Reference, Role::Other].map(count),
-            [1, PARTS.len(), 1, 7 + afner],
+            [1, PARTS.len(), 1, 6 + afner],
             "{}",
             cell.told()
         );

@@ -325,6 +325,7 @@ impl Mechanism for CopyValue {
         match *event {
             MechanismEvent::ContactDown { peer } => self.refused.retain(|(from, _)| *from != peer),
             MechanismEvent::Receipt { .. } => self.drops.forget_if_relieved(at),
+            MechanismEvent::PlanRevised { plan } => self.arrivals = Arrivals::new(plan.clone()),
             MechanismEvent::Dropped { bundle, received, reason } => {
                 self.on_gone(at, bundle, received, reason)
             }
