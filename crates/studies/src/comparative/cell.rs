@@ -35,6 +35,10 @@ pub const RECEIPTS: &str = "receipts";
 pub const DROP_MEMORY: &str = "drop_memory";
 /// Length of the run.
 pub const RUN: &str = "run";
+/// What is read otherwise than in the primary reading: the name of a [`super::readings::Reading`], or [`USUAL`].
+pub const READING: &str = "reading";
+/// Mechanisms and movement as in the primary reading.
+pub const USUAL: &str = "usual";
 
 /// Columns and values, always in the same order.
 pub type Cell = Vec<(String, String)>;
@@ -69,6 +73,7 @@ pub fn cell_of(file: &Table, axes: &[(String, String)]) -> Cell {
         (RECEIPTS, flag(said("receipts"))),
         (DROP_MEMORY, flag(said("drop_memory"))),
         (RUN, said("duration")),
+        (READING, USUAL.to_string()),
     ]);
     cell.into_iter().map(|(column, value)| (column.to_string(), value)).collect()
 }
@@ -82,8 +87,17 @@ fn find<'a>(table: &'a Table, path: &str) -> Option<&'a Value> {
     }
 }
 
+/// The cell with another value in one column.
+pub fn with(cell: Cell, column: &str, value: &str) -> Cell {
+    let one = |(known, old): (String, String)| {
+        let value = if known == column { value.to_string() } else { old };
+        (known, value)
+    };
+    cell.into_iter().map(one).collect()
+}
+
 /// Text as the axes of a sweep show it: an algorithm's or a model's name comes first.
-fn text_of(value: &Value) -> String {
+pub fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Table(table) => {
@@ -162,6 +176,15 @@ mod tests {
         assert_eq!(value(&cell, BUFFER), "4000");
         assert_eq!((value(&cell, TRAFFIC), value(&cell, CONTACTS)), ("base_to_rovers", "S"));
         assert_eq!(value(&cell, RECEIPTS), "false");
+    }
+
+    #[test]
+    fn another_reading_is_another_cell_of_the_same_mechanism() {
+        let usual = cell("epidemic", "rrcc limit_of=message", &[]);
+        let other = with(cell("epidemic", "rrcc limit_of=contact", &[]), READING, "per contact");
+        assert_ne!(usual, other);
+        assert_eq!((value(&usual, MECHANISM), value(&other, MECHANISM)), ("rrcc", "rrcc"));
+        assert_eq!((value(&usual, READING), value(&other, READING)), (USUAL, "per contact"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What the study runs.
 
-use super::cell::{Cell, cell_of, wanted};
+use super::cell::{Cell, READING, cell_of, text_of as shown, wanted, with};
+use super::readings::{VARIATIONS, Variation};
 use crate::Error;
 use crate::shared::points::{PAPERS, Point, Points, text_of, unpack};
 use lightlag_scenario::{Scenario, ScenarioFile, Seed};
@@ -13,6 +14,15 @@ pub struct RunSet {
     pub file: &'static str,
     /// Keys and their values in TOML, as `lightlag sweep --set key=value` takes them.
     pub set: Vec<(&'static str, &'static str)>,
+    /// What is read otherwise; `None`: nothing.
+    pub variation: Option<&'static Variation>,
+}
+
+impl RunSet {
+    /// With nothing read otherwise.
+    pub fn of(file: &'static str, set: &[(&'static str, &'static str)]) -> Self {
+        Self { file, set: set.to_vec(), variation: None }
+    }
 }
 
 /// Files of the paper's figures. Figures 10 and 11 show other metrics of figure 9's runs: their files say the same
@@ -90,25 +100,57 @@ pub fn cells(set: &RunSet, folder: &Path) -> Result<(Vec<(Cell, Scenario)>, u64)
     let seeds = file.seeds()?.iter().filter(|seed| matches!(seed, Seed::Number(_))).count() as u64;
     // The compiled-in text is the one that was read a moment ago.
     let said: toml::Table = text_of(set.file).parse().unwrap_or_default();
-    let fixed = || set.set.iter().map(|(key, value)| ((*key).to_owned(), value.trim_matches('"').to_owned()));
+    let fixed = || set.set.iter().map(|(key, value)| ((*key).to_owned(), value_of(value)));
     let cell = |point: lightlag_scenario::Point| {
         let axes: Vec<(String, String)> = point.values.into_iter().chain(fixed()).collect();
-        (cell_of(&said, &axes), point.scenario)
+        let cell = cell_of(&said, &axes);
+        let read = set.variation.map_or(cell.clone(), |variation| {
+            let (column, value) = variation.replaces;
+            with(with(cell, column, value), READING, variation.name)
+        });
+        (read, point.scenario)
     };
     Ok((file.points()?.list.into_iter().map(cell).filter(|(cell, _)| wanted(cell)).collect(), seeds))
 }
 
+/// A value in TOML as the axes of a sweep show it.
+fn value_of(text: &str) -> String {
+    let table = format!("value = {text}").parse::<toml::Table>().ok();
+    table.and_then(|table| table.get("value").map(shown)).unwrap_or_else(|| text.to_owned())
+}
+
+const PIPELINED: (&str, &str) = ("world.propagation", r#""pipelined""#);
+const FIRST_TABLE: (&str, &str) = ("contacts.plan.file", r#""contacts/S_Contact1.csv""#);
+const GAPS: (&str, &str) = (
+    "contacts.plan.file",
+    r#"["contacts/S_Contact1.csv", "contacts/S_Contact2.csv", "contacts/S_Contact3.csv", "contacts/S_Contact4.csv", "contacts/S_Contact5.csv"]"#,
+);
+const LENGTHS: (&str, &str) = (
+    "contacts.plan.file",
+    r#"["contacts/S_Dur1000.csv", "contacts/S_Dur2000.csv", "contacts/S_Dur3000.csv", "contacts/S_Dur4000.csv", "contacts/S_Dur5000.csv"]"#,
+);
+
 fn whole_sets() -> Vec<RunSet> {
-    let planets = INTERPLANETARY
-        .iter()
-        .flat_map(|file| [RunSet { file, set: Vec::new() }, RunSet { file, set: ALL_TO_ALL.to_vec() }]);
-    planets.chain(TERRESTRIAL.iter().map(|file| RunSet { file, set: Vec::new() })).collect()
+    let planets =
+        INTERPLANETARY.iter().flat_map(|file| [RunSet::of(file, &[]), RunSet::of(file, &ALL_TO_ALL)]);
+    let earth = TERRESTRIAL.iter().map(|file| RunSet::of(file, &[]));
+    planets.chain(earth).chain(VARIATIONS.iter().flat_map(varied)).collect()
+}
+
+/// The figures with something read otherwise, in the primary reading of the scenario.
+fn varied(variation: &'static Variation) -> Vec<RunSet> {
+    let tables = [FIRST_TABLE, GAPS, FIRST_TABLE, LENGTHS];
+    let planets = FIGURE_FILES[..4].iter().zip(tables).map(|(file, table)| (file, vec![PIPELINED, table]));
+    let earth = FIGURE_FILES[4..6].iter().map(|file| (file, Vec::new()));
+    let one = |(file, mut set): (&&'static str, Vec<_>)| {
+        set.push(variation.set);
+        RunSet { file, set, variation: Some(variation) }
+    };
+    planets.chain(earth).map(one).collect()
 }
 
 fn quick_sets() -> Vec<RunSet> {
     const PERIODS: (&str, &str) = ("traffic.messages.interval", r#"["1..100 s", "1..300 s", "1..500 s"]"#);
-    const PIPELINED: (&str, &str) = ("world.propagation", "pipelined");
-    const FIRST_TABLE: (&str, &str) = ("contacts.plan.file", "contacts/S_Contact1.csv");
     const THREE_SEEDS: (&str, &str) = ("seeds", "[1, 2, 3]");
     const GAPS: (&str, &str) = (
         "contacts.plan.file",
@@ -119,14 +161,14 @@ fn quick_sets() -> Vec<RunSet> {
         r#"["contacts/S_Dur1000.csv", "contacts/S_Dur3000.csv", "contacts/S_Dur5000.csv"]"#,
     );
     const BUFFERS: (&str, &str) = ("buffer", r#"["1000 kB", "3000 kB", "5000 kB", "8000 kB"]"#);
-    let earth = [THREE_SEEDS, ("duration", "2 h")];
+    const TWO_HOURS: (&str, &str) = ("duration", r#""2 h""#);
     vec![
-        RunSet { file: FIGURE_FILES[0], set: vec![THREE_SEEDS, PIPELINED, FIRST_TABLE, PERIODS] },
-        RunSet { file: FIGURE_FILES[1], set: vec![THREE_SEEDS, PIPELINED, GAPS] },
-        RunSet { file: FIGURE_FILES[2], set: vec![THREE_SEEDS, PIPELINED, FIRST_TABLE, BUFFERS] },
-        RunSet { file: FIGURE_FILES[3], set: vec![THREE_SEEDS, PIPELINED, LENGTHS] },
-        RunSet { file: LIFETIMES_FILE, set: vec![THREE_SEEDS, PIPELINED, FIRST_TABLE] },
-        RunSet { file: FIGURE_FILES[4], set: [&earth[..], &[PERIODS]].concat() },
-        RunSet { file: FIGURE_FILES[5], set: earth.to_vec() },
+        RunSet::of(FIGURE_FILES[0], &[THREE_SEEDS, PIPELINED, FIRST_TABLE, PERIODS]),
+        RunSet::of(FIGURE_FILES[1], &[THREE_SEEDS, PIPELINED, GAPS]),
+        RunSet::of(FIGURE_FILES[2], &[THREE_SEEDS, PIPELINED, FIRST_TABLE, BUFFERS]),
+        RunSet::of(FIGURE_FILES[3], &[THREE_SEEDS, PIPELINED, LENGTHS]),
+        RunSet::of(LIFETIMES_FILE, &[THREE_SEEDS, PIPELINED, FIRST_TABLE]),
+        RunSet::of(FIGURE_FILES[4], &[THREE_SEEDS, TWO_HOURS, PERIODS]),
+        RunSet::of(FIGURE_FILES[5], &[THREE_SEEDS, TWO_HOURS]),
     ]
 }

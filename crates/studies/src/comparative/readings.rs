@@ -2,7 +2,7 @@
 
 use super::cell::{
     BUFFER, CONTACTS, DROP_MEMORY, DURATION, INTER_CONTACT, LIFETIME, MECHANISM, MOBILITY, PERIOD,
-    PROPAGATION, RECEIPTS, ROUTER, TRAFFIC, WORLD,
+    PROPAGATION, READING, RECEIPTS, ROUTER, TRAFFIC, USUAL, WORLD,
 };
 use crate::shared::runs::Runs;
 use lightlag_lab::results::Results;
@@ -23,7 +23,29 @@ pub struct Reading {
     pub name: &'static str,
     interplanetary: [(&'static str, &'static str); 3],
     switches: [(&'static str, &'static str); 2],
+    variation: Option<&'static Variation>,
 }
+
+/// Something that the figures use, a mechanism for instance, read otherwise: a key of the scenario files with another
+/// value, whose runs replace those of the primary reading.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Variation {
+    /// Name of the reading.
+    pub name: &'static str,
+    /// Column and value of the runs that it replaces.
+    pub replaces: (&'static str, &'static str),
+    /// Key and value in TOML.
+    pub set: (&'static str, &'static str),
+}
+
+/// A mechanism under one of its readings.
+const fn read(name: &'static str, mechanism: &'static str, as_toml: &'static str) -> Variation {
+    Variation { name, replaces: (MECHANISM, mechanism), set: ("mechanism", as_toml) }
+}
+
+/// Every variation.
+pub const VARIATIONS: &[Variation] =
+    &[read("RRCC limits copies per contact", "rrcc", r#"{ name = "rrcc", limit_of = "contact" }"#)];
 
 const STRETCHED: (&str, &str) = (CONTACTS, "S");
 const PERIODIC: (&str, &str) = (CONTACTS, "P");
@@ -40,7 +62,23 @@ impl Reading {
         name: "stretched tables, base to rovers, pipelined",
         interplanetary: [STRETCHED, BASE_TO_ROVERS, PIPELINED],
         switches: PLAIN,
+        variation: None,
     };
+
+    /// The readings of mechanisms, in the primary reading of the scenario.
+    pub fn varied() -> impl Iterator<Item = Self> {
+        VARIATIONS.iter().map(|one| Self { name: one.name, variation: Some(one), ..Self::PRIMARY })
+    }
+
+    /// Whether a mechanism or a movement is read otherwise, not the scenario.
+    pub fn is_varied(&self) -> bool {
+        self.variation.is_some()
+    }
+
+    /// Whether what is read otherwise was run; a reading of the scenario may lack a part of its runs.
+    pub fn was_run(&self, results: &Results) -> bool {
+        self.variation.is_none_or(|variation| !Runs::all(results).only(READING, variation.name).is_empty())
+    }
 
     /// Every reading of the interplanetary scenario, the primary one first.
     pub fn all_interplanetary() -> Vec<Self> {
@@ -68,7 +106,7 @@ impl Reading {
                 ("periodic, all to all", [PERIODIC, ALL_TO_ALL, PIPELINED]),
                 ("periodic, all to all, stop-and-wait", [PERIODIC, ALL_TO_ALL, STOP_AND_WAIT]),
             ]
-            .map(|(name, interplanetary)| Self { name, interplanetary, switches: PLAIN })
+            .map(|(name, interplanetary)| Self { name, interplanetary, ..Self::PRIMARY })
             .to_vec(),
             Scope::Terrestrial => [
                 ("with receipts", "true", "false"),
@@ -106,7 +144,12 @@ pub struct Data<'a> {
 impl<'a> Data<'a> {
     /// Takes the slices.
     pub fn of(results: &'a Results, reading: &Reading) -> Self {
-        let all = Runs::all(results).fixed(&reading.switches);
+        let usual = Runs::all(results).only(READING, USUAL);
+        let read = reading.variation.map_or(usual.clone(), |variation| {
+            let (column, value) = variation.replaces;
+            usual.without(column, value).and(&Runs::all(results).only(READING, variation.name))
+        });
+        let all = read.fixed(&reading.switches);
         let planets = all.only(WORLD, "ipn").fixed(&reading.interplanetary);
         let whole_life = planets.only(LIFETIME, "12");
         let earth = all.only(WORLD, "terrestrial");

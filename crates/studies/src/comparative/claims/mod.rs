@@ -24,16 +24,22 @@ pub fn evaluate(results: &Results) -> Vec<Verdict> {
         (terrestrial::CLAIMS, Scope::Terrestrial),
         (both_worlds::CLAIMS, Scope::Interplanetary),
     ] {
-        let others: Vec<_> = Reading::others(scope)
-            .into_iter()
-            .map(|reading| (reading.name, Data::of(results, &reading)))
-            .collect();
+        let readings = Reading::others(scope).into_iter().chain(Reading::varied());
+        // A reading that was not run says nothing.
+        let was_run = |reading: &Reading| reading.was_run(results);
+        let others: Vec<_> =
+            readings.filter(was_run).map(|reading| (reading.clone(), Data::of(results, &reading))).collect();
         for claim in claims {
-            let mut verdict = WORDS.verdict(claim.id, (claim.test)(&primary));
-            let readings = others.iter().map(|(name, data)| ((*name).to_owned(), (claim.test)(data).holds));
-            // A reading that was not run says nothing.
-            verdict.readings = readings.filter(|one| !matches!(one.1, Holds::Untestable(_))).collect();
-            verdicts.push(verdict);
+            let found = (claim.test)(&primary);
+            let under = |(reading, data): &(Reading, Data<'_>)| {
+                let other = (claim.test)(data);
+                let tested = !matches!(other.holds, Holds::Untestable(_));
+                // A claim that does not look at what is read otherwise finds the same to the last digit.
+                let concerned = !reading.is_varied() || other.we_measure != found.we_measure;
+                (tested && concerned).then(|| (reading.name.to_owned(), other.holds))
+            };
+            let readings = others.iter().filter_map(under).collect();
+            verdicts.push(Verdict { readings, ..WORDS.verdict(claim.id, found) });
         }
     }
     verdicts.sort_by_key(|verdict| verdict.id[1..].parse::<u32>().unwrap_or(u32::MAX));

@@ -104,6 +104,7 @@ fn values(at: &At, propagation: &str) -> Vec<(String, String)> {
         (LIFETIME, at.lifetime.to_string()),
         (RECEIPTS, "false".into()),
         (DROP_MEMORY, "false".into()),
+        (READING, USUAL.into()),
     ]);
     values.into_iter().map(|(column, value)| (column.to_string(), value)).collect()
 }
@@ -280,6 +281,23 @@ fn another_reading_is_told_beside_the_primary_one() {
     let first = &verdicts[0];
     assert_eq!((&first.holds, first.readings.len()), (&Holds::Yes, 1));
     assert_eq!(first.readings[0], ("stop-and-wait".to_string(), Holds::No));
+}
+
+#[test]
+fn a_mechanism_that_is_read_otherwise_replaces_its_own_runs_alone() {
+    let mut all = rows(right, 1e-4, 5, "pipelined");
+    let rrcc =
+        rows(wrong, 1e-4, 5, "pipelined").into_iter().filter(|row| row.value(MECHANISM) == Some("rrcc"));
+    let read = "RRCC limits copies per contact";
+    all.extend(rrcc.map(|row| Row { values: with(row.values, READING, read), ..row }));
+    let verdicts = evaluate(&results(all));
+    let under = |id: &str| {
+        let verdict = verdicts.iter().find(|verdict| verdict.id == id).unwrap();
+        let reading = verdict.readings.iter().find(|reading| reading.0 == read);
+        (verdict.holds.word(), reading.map(|reading| reading.1.word()))
+    };
+    assert_eq!(under("C15"), ("yes", Some("no")));
+    assert_eq!(under("C5"), ("yes", None), "what is said of other mechanisms does not depend on it");
 }
 
 #[test]
