@@ -7,6 +7,7 @@ mod copy_value;
 mod credit;
 mod expected_wait;
 mod gbsd;
+mod ion_forecast;
 mod none;
 mod rrcc;
 mod smart_dtn_cc;
@@ -17,6 +18,7 @@ pub use copy_value::CopyValue;
 pub use credit::Credit;
 pub use expected_wait::ExpectedWait;
 pub use gbsd::Gbsd;
+pub use ion_forecast::IonForecast;
 pub use none::None;
 pub use rrcc::Rrcc;
 pub use smart_dtn_cc::SmartDtnCc;
@@ -29,6 +31,7 @@ pub const TABLE: &[Entry<dyn Mechanism>] = &[
     credit::ENTRY,
     expected_wait::ENTRY,
     gbsd::ENTRY,
+    ion_forecast::ENTRY,
     none::ENTRY,
     rrcc::ENTRY,
     smart_dtn_cc::ENTRY,
