@@ -23,10 +23,16 @@ pub const MOBILITY: &str = "mobility";
 pub const ROUTER: &str = "router";
 /// The congestion mechanism.
 pub const MECHANISM: &str = "mechanism";
+/// Parameters of the mechanism that the scenario sets, or [`USUAL`].
+pub const SETTINGS: &str = "mechanism_settings";
 /// Size of each buffer.
 pub const BUFFER: &str = "buffer_kb";
 /// Longest time between two messages.
 pub const PERIOD: &str = "period_s";
+/// Size of the largest messages.
+pub const SIZE: &str = "size_kb";
+/// How far the radios on Earth reach.
+pub const RANGE: &str = "range_m";
 /// Lifetime of messages.
 pub const LIFETIME: &str = "lifetime_h";
 /// Whether nodes exchange receipts of deliveries.
@@ -35,9 +41,10 @@ pub const RECEIPTS: &str = "receipts";
 pub const DROP_MEMORY: &str = "drop_memory";
 /// Length of the run.
 pub const RUN: &str = "run";
-/// What is read otherwise than in the primary reading: the name of a [`super::readings::Reading`], or [`USUAL`].
+/// What the run is for: the name of a [`super::readings::Reading`] of a mechanism or a movement, what
+/// [`super::plan::BESIDE`] names, or [`USUAL`].
 pub const READING: &str = "reading";
-/// Mechanisms and movement as in the primary reading.
+/// As in the primary reading.
 pub const USUAL: &str = "usual";
 
 /// Columns and values, always in the same order.
@@ -62,12 +69,15 @@ pub fn cell_of(file: &Table, axes: &[(String, String)]) -> Cell {
             (PROPAGATION, said("world.propagation")),
         ]);
     } else {
-        cell.push((MOBILITY, first_word(&said("mobility"))));
+        cell.extend([(MOBILITY, first_word(&said("mobility"))), (RANGE, first_word(&said("radio.range")))]);
     }
+    let mechanism = said("mechanism");
     cell.extend([
         (ROUTER, first_word(&said("router"))),
-        (MECHANISM, first_word(&said("mechanism"))),
+        (MECHANISM, first_word(&mechanism)),
+        (SETTINGS, mechanism.split_once(' ').map_or(USUAL, |(_, settings)| settings).to_string()),
         (BUFFER, first_word(&said("buffer"))),
+        (SIZE, upper_end(&said("traffic.messages.size"))),
         (PERIOD, upper_end(&said("traffic.messages.interval"))),
         (LIFETIME, first_word(&said("traffic.messages.lifetime"))),
         (RECEIPTS, flag(said("receipts"))),
@@ -101,7 +111,13 @@ pub fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Table(table) => {
-            ["name", "model"].iter().find_map(|key| table.get(*key)).map(text_of).unwrap_or_default()
+            let is_name = |key: &str| ["name", "model"].contains(&key);
+            let name = table.iter().find(|(key, _)| is_name(key)).map(|(_, value)| text_of(value));
+            let others = table.iter().filter(|(key, _)| !is_name(key));
+            name.into_iter()
+                .chain(others.map(|(key, value)| format!("{key}={}", text_of(value))))
+                .collect::<Vec<_>>()
+                .join(" ")
         }
         other => other.to_string(),
     }
@@ -153,6 +169,7 @@ mod tests {
         file = "contacts/S_Dur1000.csv"
         [traffic.messages]
         from = "BS"
+        size = "50..100 kB"
         interval = "1..300 s"
         lifetime = "12 h"
     "#;
@@ -184,6 +201,7 @@ mod tests {
         let other = with(cell("epidemic", "rrcc limit_of=contact", &[]), READING, "per contact");
         assert_ne!(usual, other);
         assert_eq!((value(&usual, MECHANISM), value(&other, MECHANISM)), ("rrcc", "rrcc"));
+        assert_eq!(value(&usual, SETTINGS), "limit_of=message");
         assert_eq!((value(&usual, READING), value(&other, READING)), (USUAL, "per contact"));
     }
 

@@ -1,6 +1,6 @@
 //! What the study runs.
 
-use super::cell::{Cell, READING, cell_of, text_of as shown, wanted, with};
+use super::cell::{Cell, MOBILITY, READING, cell_of, text_of as shown, wanted, with};
 use super::readings::{VARIATIONS, Variation};
 use crate::Error;
 use crate::shared::points::{PAPERS, Point, Points, text_of, unpack};
@@ -14,16 +14,25 @@ pub struct RunSet {
     pub file: &'static str,
     /// Keys and their values in TOML, as `lightlag sweep --set key=value` takes them.
     pub set: Vec<(&'static str, &'static str)>,
-    /// What is read otherwise; `None`: nothing.
-    pub variation: Option<&'static Variation>,
+    /// Columns that have another value than the scenario says: what the runs are for, and what they replace.
+    pub instead: Vec<(&'static str, &'static str)>,
 }
 
 impl RunSet {
-    /// With nothing read otherwise.
+    /// For the paper's figures, in the readings of the scenario.
     pub fn of(file: &'static str, set: &[(&'static str, &'static str)]) -> Self {
-        Self { file, set: set.to_vec(), variation: None }
+        Self { file, set: set.to_vec(), instead: Vec::new() }
+    }
+
+    /// For something else: one of [`BESIDE`], or a reading.
+    #[must_use]
+    pub fn beside(self, what: &'static str) -> Self {
+        Self { instead: vec![(READING, what)], ..self }
     }
 }
+
+/// What is run beside the paper's figures: messages of other sizes, sparse networks, and ION's rule.
+pub const BESIDE: [&str; 3] = ["message size", "sparse network", "ION"];
 
 /// Files of the paper's figures. Figures 10 and 11 show other metrics of figure 9's runs: their files say the same
 /// but for the name, so that each figure can be run alone, and the plan leaves them out.
@@ -41,6 +50,8 @@ pub const FIGURE_FILES: [&str; 8] = [
 pub const SWITCHES_FILE: &str = "dtn_congestion_switches.toml";
 /// Lifetimes shorter than the run.
 pub const LIFETIMES_FILE: &str = "dtn_congestion_lifetimes.toml";
+/// ION's rule where contacts are planned.
+pub const ION_FILE: &str = "dtn_congestion_ion.toml";
 
 const INTERPLANETARY: [&str; 5] =
     [FIGURE_FILES[0], FIGURE_FILES[1], FIGURE_FILES[2], FIGURE_FILES[3], LIFETIMES_FILE];
@@ -104,11 +115,8 @@ pub fn cells(set: &RunSet, folder: &Path) -> Result<(Vec<(Cell, Scenario)>, u64)
     let cell = |point: lightlag_scenario::Point| {
         let axes: Vec<(String, String)> = point.values.into_iter().chain(fixed()).collect();
         let cell = cell_of(&said, &axes);
-        let read = set.variation.map_or(cell.clone(), |variation| {
-            let (column, value) = variation.replaces;
-            with(with(cell, column, value), READING, variation.name)
-        });
-        (read, point.scenario)
+        let cell = set.instead.iter().fold(cell, |cell, (column, value)| with(cell, column, value));
+        (cell, point.scenario)
     };
     Ok((file.points()?.list.into_iter().map(cell).filter(|(cell, _)| wanted(cell)).collect(), seeds))
 }
@@ -134,19 +142,48 @@ fn whole_sets() -> Vec<RunSet> {
     let planets =
         INTERPLANETARY.iter().flat_map(|file| [RunSet::of(file, &[]), RunSet::of(file, &ALL_TO_ALL)]);
     let earth = TERRESTRIAL.iter().map(|file| RunSet::of(file, &[]));
-    planets.chain(earth).chain(VARIATIONS.iter().flat_map(varied)).collect()
+    let large = RunSet::of(FIGURE_FILES[5], &[("buffer", r#""1000 kB""#)]);
+    let sets = planets.chain(earth).chain([large]).chain(beside(&[], &[]));
+    sets.chain(VARIATIONS.iter().flat_map(varied)).collect()
 }
 
 /// The figures with something read otherwise, in the primary reading of the scenario.
 fn varied(variation: &'static Variation) -> Vec<RunSet> {
+    let (column, _) = variation.replaces;
     let tables = [FIRST_TABLE, GAPS, FIRST_TABLE, LENGTHS];
     let planets = FIGURE_FILES[..4].iter().zip(tables).map(|(file, table)| (file, vec![PIPELINED, table]));
-    let earth = FIGURE_FILES[4..6].iter().map(|file| (file, Vec::new()));
+    let figures = planets.chain(FIGURE_FILES[4..6].iter().map(|file| (file, Vec::new())));
     let one = |(file, mut set): (&&'static str, Vec<_>)| {
         set.push(variation.set);
-        RunSet { file, set, variation: Some(variation) }
+        RunSet { file, set, instead: vec![variation.replaces, (READING, variation.name)] }
     };
-    planets.chain(earth).map(one).collect()
+    // Only the last figure has more than one movement.
+    figures.skip(if column == MOBILITY { 5 } else { 0 }).map(one).collect()
+}
+
+/// Keys of a scenario and their values.
+type Keys<'a> = &'a [(&'static str, &'static str)];
+
+/// What the paper discusses and does not run, with keys that are set on Earth and between planets.
+fn beside(on_earth: Keys<'_>, between_planets: Keys<'_>) -> Vec<RunSet> {
+    const EVERY_300_S: (&str, &str) = ("traffic.messages.interval", r#""1..300 s""#);
+    let earth = |keys: Keys<'_>| RunSet::of(FIGURE_FILES[4], &[on_earth, keys].concat());
+    // The same bytes are offered in small messages and in large ones.
+    let sizes = [
+        (r#""25..50 kB""#, r#""1..150 s""#),
+        (r#""50..100 kB""#, r#""1..300 s""#),
+        (r#""200..400 kB""#, r#""1..1200 s""#),
+    ];
+    let sized = sizes.map(|(size, interval)| {
+        earth(&[("traffic.messages.size", size), ("traffic.messages.interval", interval)]).beside(BESIDE[0])
+    });
+    let ranges = ("radio.range", r#"["150 m", "75 m", "40 m"]"#);
+    let ion = ("mechanism", r#"["none", "ion_forecast"]"#);
+    sized
+        .into_iter()
+        .chain([earth(&[EVERY_300_S, ranges]).beside(BESIDE[1]), earth(&[ion]).beside(BESIDE[2])])
+        .chain([RunSet::of(ION_FILE, between_planets).beside(BESIDE[2])])
+        .collect()
 }
 
 fn quick_sets() -> Vec<RunSet> {
@@ -162,7 +199,7 @@ fn quick_sets() -> Vec<RunSet> {
     );
     const BUFFERS: (&str, &str) = ("buffer", r#"["1000 kB", "3000 kB", "5000 kB", "8000 kB"]"#);
     const TWO_HOURS: (&str, &str) = ("duration", r#""2 h""#);
-    vec![
+    let figures = vec![
         RunSet::of(FIGURE_FILES[0], &[THREE_SEEDS, PIPELINED, FIRST_TABLE, PERIODS]),
         RunSet::of(FIGURE_FILES[1], &[THREE_SEEDS, PIPELINED, GAPS]),
         RunSet::of(FIGURE_FILES[2], &[THREE_SEEDS, PIPELINED, FIRST_TABLE, BUFFERS]),
@@ -170,5 +207,6 @@ fn quick_sets() -> Vec<RunSet> {
         RunSet::of(LIFETIMES_FILE, &[THREE_SEEDS, PIPELINED, FIRST_TABLE]),
         RunSet::of(FIGURE_FILES[4], &[THREE_SEEDS, TWO_HOURS, PERIODS]),
         RunSet::of(FIGURE_FILES[5], &[THREE_SEEDS, TWO_HOURS]),
-    ]
+    ];
+    figures.into_iter().chain(beside(&[THREE_SEEDS, TWO_HOURS], &[THREE_SEEDS])).collect()
 }
