@@ -6,6 +6,7 @@ mod afner;
 mod copy_value;
 mod credit;
 mod gbsd;
+mod ion_forecast;
 mod none;
 mod rrcc;
 mod smart_dtn_cc;
@@ -15,6 +16,7 @@ pub use afner::Afner;
 pub use copy_value::CopyValue;
 pub use credit::Credit;
 pub use gbsd::Gbsd;
+pub use ion_forecast::IonForecast;
 pub use none::None;
 pub use rrcc::Rrcc;
 pub use smart_dtn_cc::SmartDtnCc;
@@ -26,6 +28,7 @@ pub const TABLE: &[Entry<dyn Mechanism>] = &[
     copy_value::ENTRY,
     credit::ENTRY,
     gbsd::ENTRY,
+    ion_forecast::ENTRY,
     none::ENTRY,
     rrcc::ENTRY,
     smart_dtn_cc::ENTRY,
