@@ -380,3 +380,14 @@ fn what_is_wrong_with_a_plan_is_told_with_file_and_line() {
         assert!(error.contains(said), "{error}\nshould say: {said}");
     }
 }
+
+#[test]
+fn packets_max_holds_within_an_instant() {
+    let at_once = LINK
+        .replace("duration", "packets_max = 1000\nduration")
+        .replace("\"1 MB\"", "\"100 MB\"\ntransport = \"udpdtn\"")
+        .replace("\"$controller\"", "\"fixed\"");
+    let point = file(&at_once).points().unwrap().list.remove(0);
+    let done = run(&point.scenario, Seed::Number(1), &ContactsCache::default(), &Options::default()).unwrap();
+    assert!(done.figures.get("packets_sent") <= Some(1000.0), "{:?}", done.figures);
+}

@@ -152,3 +152,36 @@ fn a_value_of_a_parameter_and_a_file_that_is_missing_are_one_error_each() {
     let lines = errors(&link(rate, &format!("{lost}\njitter = \"$jiter\""), "loss = 1.5\njitter = \"1 s\""));
     assert_eq!(lines.len(), 2, "{lines:#?}");
 }
+
+#[test]
+fn unlimited_data_under_a_controller_without_a_bound_are_refused() {
+    let said = "controller `fixed` has no bound, nor has the data; give it a `window` or a `rate`, or ";
+    let flow = |transport: &str, keys: &str| {
+        let keys = format!("transport = \"{transport}\"\n{keys}");
+        errors(&link("\"1 Mbit/s\"", "delay = \"1 s\"", "").replace("controller = \"cubic\"", &keys))
+    };
+    let consumer = |object: &str, keys: &str| {
+        errors(&format!(
+            "duration = \"1 h\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"1 s\"\n\
+             [producers.p]\nat = \"b\"\nprefix = \"/p\"\n{object}\n[consumers.c]\nat = \"a\"\nobject = \"/p\"\n{keys}\n"
+        ))
+    };
+    let fixed = "controller = \"fixed\"";
+    for lines in [flow("udpdtn", fixed), flow("ltp", fixed), consumer("", fixed)] {
+        assert!(lines.len() == 1 && lines[0].contains(said), "{lines:#?}");
+    }
+    let window = "controller = { name = \"fixed\", window = \"15 kB\" }";
+    for lines in [
+        flow("udpdtn", window),
+        flow("ltp", "controller = \"fixed\"\nplanned_rate = \"plan\""),
+        flow("udpdtn", "controller = \"fixed\"\nsize = \"1 MB\""),
+        flow("udpdtn", "controller = \"contact_rate\""),
+        flow("tcp", fixed),
+        consumer("object = \"1 MB\"", fixed),
+        consumer("", "controller = \"fixed\"\nsize = \"1 MB\""),
+        consumer("", window),
+        consumer("", "controller = \"short_queue\""),
+    ] {
+        assert_eq!(lines, [""; 0]);
+    }
+}
