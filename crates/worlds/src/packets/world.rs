@@ -98,8 +98,7 @@ impl<'a, O: Observer> World<'a, O> {
     /// Runs to the end.
     pub fn play(mut self) -> Outcome {
         let mut now = Instant::ZERO;
-        let sent_max = self.setup.until_sent.unwrap_or(u64::MAX);
-        while self.unfinished > 0 && self.sent < sent_max {
+        while self.unfinished > 0 && self.sent < self.sent_max() {
             let (at, party) = self.agenda.first();
             if at > self.setup.until || at == Instant::MAX {
                 now = self.setup.until;
@@ -119,6 +118,10 @@ impl<'a, O: Observer> World<'a, O> {
             }
         }
         self.outcome(now)
+    }
+    /// Packets sent until the run ends.
+    fn sent_max(&self) -> u64 {
+        self.setup.until_sent.unwrap_or(u64::MAX)
     }
     fn visit_link(&mut self, now: Instant, index: u32) {
         let next = loop {
@@ -156,11 +159,15 @@ impl<'a, O: Observer> World<'a, O> {
     #[inline]
     fn visit_end(&mut self, now: Instant, end: u32) {
         let (flow, forward) = (end / 2, end.is_multiple_of(2));
+        let sent_max = self.sent_max();
         let spec = &self.setup.flows[flow as usize];
         let first = if forward { spec.forward[0] } else { spec.backward[0] };
         let (machine, link) = (&mut self.ends[end as usize], &mut self.links[first as usize]);
         let mut sent = false;
-        while let Some(body) = machine.poll(now) {
+        // Within one instant too: a sender without a bound never stops by itself.
+        while self.sent < sent_max
+            && let Some(body) = machine.poll(now)
+        {
             give(&mut self.observer, now, (first, link), Packet { flow, forward, hop: 0, body });
             self.sent += 1;
             sent = true;
