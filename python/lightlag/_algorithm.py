@@ -215,8 +215,8 @@ class Mechanism(_AtNode):
         """Bundles that it does not accept any more, unless this node is their destination.
 
         Peers know them and do not offer them; `admit` refuses the same. The mechanism keeps one
-        `RefusedIds` and returns it here; it is read after `admit`, `make_room` and each hook whose name begins
-        with `on_`.
+        `RefusedIds` and returns it here; it is read after `admit`, `make_room` and each hook whose
+        name begins with `on_`.
         """
         return RefusedIds()
 

@@ -26,8 +26,8 @@ class Study:
     """Verdicts and the main table, as ``lightlag study`` prints them."""
     claims: pl.DataFrame = field(repr=False)
     """A row for each claim: `id`, `figure` (of the paper), `paper_says`, `we_measure`, `holds` (``yes``,
-    ``partly``, ``no`` or ``untestable``), `parts` (how many of its parts hold beyond chance, such as ``2 of 3``) and
-    `reason` (why it is untestable)."""
+    ``partly``, ``no`` or ``untestable``), `parts` (how many of its parts hold beyond chance, such as
+    ``2 of 3``) and `reason` (why it is untestable)."""
     figures: dict[str, figures.Chart] = field(repr=False)
     """The figures, by name."""
     tables: dict[str, pl.DataFrame] = field(repr=False)

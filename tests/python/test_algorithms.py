@@ -233,7 +233,8 @@ def rust_hooks(file: str, trait: str, events: tuple[str, ...]) -> set[str]:
         assert variants is not None
         names = re.findall(r"^    ([A-Z]\w+)", variants[1], re.M)
         methods |= {"on" + re.sub("([A-Z])", r"_\1", name).lower() for name in names}
-    return methods
+    # Plans reach algorithms in Rust alone.
+    return methods - {"on_plan_revised"}
 
 
 def python_hooks(base: type) -> set[str]:
