@@ -215,16 +215,10 @@ class Mechanism(_AtNode):
         """Bundles that it does not accept any more, unless this node is their destination.
 
         Peers know them and do not offer them; `admit` refuses the same. The mechanism keeps one
-        `RefusedIds` and returns it here; it is read after each hook whose name begins with `on_`.
+        `RefusedIds` and returns it here; it is read after `admit`, `make_room` and each hook whose
+        name begins with `on_`.
         """
         return RefusedIds()
-
-    def evictable_bytes(self, at: Local) -> int:
-        """Stored bytes that it would drop for copies of its peers.
-
-        With the free buffer they are the room that peers see (`needs_neighbours`).
-        """
-        return 0
 
     def mark_for_peer(self, at: Local, replica: Replica) -> int:
         """The mark that the peer's new copy will carry; asked before `on_sent`."""

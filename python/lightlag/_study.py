@@ -26,7 +26,8 @@ class Study:
     """Verdicts and the main table, as ``lightlag study`` prints them."""
     claims: pl.DataFrame = field(repr=False)
     """A row for each claim: `id`, `figure` (of the paper), `paper_says`, `we_measure`, `holds` (``yes``,
-    ``partly``, ``no`` or ``untestable``) and `reason` (why it is untestable)."""
+    ``partly``, ``no`` or ``untestable``), `parts` (how many of its parts hold beyond chance, such as
+    ``2 of 3``) and `reason` (why it is untestable)."""
     figures: dict[str, figures.Chart] = field(repr=False)
     """The figures, by name."""
     tables: dict[str, pl.DataFrame] = field(repr=False)
@@ -124,7 +125,8 @@ def _claims(claims: list[dict[str, Any]]) -> pl.DataFrame:
         holds = claim["holds"]
         word, reason = (holds, "") if isinstance(holds, str) else next(iter(holds.items()))
         texts = {key: str(claim[key]) for key in ("id", "figure", "paper_says", "we_measure")}
-        return {**texts, "holds": word, "reason": reason}
+        parts = " of ".join(str(number) for number in claim["parts"] or ())
+        return {**texts, "holds": word, "parts": parts, "reason": reason}
 
-    columns = ("id", "figure", "paper_says", "we_measure", "holds", "reason")
+    columns = ("id", "figure", "paper_says", "we_measure", "holds", "parts", "reason")
     return pl.DataFrame([row(claim) for claim in claims], schema=dict.fromkeys(columns, pl.String))

@@ -233,7 +233,8 @@ def rust_hooks(file: str, trait: str, events: tuple[str, ...]) -> set[str]:
         assert variants is not None
         names = re.findall(r"^    ([A-Z]\w+)", variants[1], re.M)
         methods |= {"on" + re.sub("([A-Z])", r"_\1", name).lower() for name in names}
-    return methods
+    # Plans reach algorithms in Rust alone.
+    return methods - {"on_plan_revised"}
 
 
 def python_hooks(base: type) -> set[str]:
@@ -256,13 +257,12 @@ def test_python_reaches_every_hook_that_rust_has() -> None:
     "router", ["epidemic", {"name": "spray_and_wait", "copies": 6}, "python_spray", "prophet"]
 )
 @pytest.mark.parametrize(("buffer", "size"), [("200 kB", "50..100 kB"), ("400 kB", "1..100 kB")])
-@pytest.mark.parametrize("mechanism", ["copy_value", "expected_wait"])
 def test_a_mechanism_in_python_agrees_with_the_one_in_rust(
-    walk: lightlag.Scenario, mechanism: str, router: Any, buffer: str, size: str
+    walk: lightlag.Scenario, router: Any, buffer: str, size: str
 ) -> None:
-    runpy.run_path(str(REPOSITORY / f"examples/{mechanism}.py"))
+    runpy.run_path(str(REPOSITORY / "examples/copy_value.py"))
     walk.set("router", router).set("buffer", buffer).set("traffic.mail.size", size)
-    both = (mechanism, f"python_{mechanism}")
+    both = ("copy_value", "python_copy_value")
     runs = [lightlag.run(walk.copy().set("mechanism", name), series=True) for name in both]
     assert runs[0].json() == runs[1].json()
     assert runs[0].series is not None

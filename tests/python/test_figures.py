@@ -167,6 +167,7 @@ def test_a_study_gives_claims_figures_and_runs(tmp_path: Path, monkeypatch: pyte
     made = lightlag.study("traces", quick=True, out=tmp_path / "traces", progress=watch)
     assert made.claims["id"].to_list() == ["R1", "R2", "R3"]
     assert set(made.claims["holds"]) <= {"yes", "partly", "no", "untestable"}
+    assert all(parts == "" or " of " in parts for parts in made.claims["parts"])
     assert made.violations == 0
     assert len(made.runs) == seen[-1][0] == seen[-1][1]
     assert "R1" in made.text

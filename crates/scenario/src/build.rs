@@ -36,10 +36,12 @@ impl Seeded<'_> {
     /// All that a run needs, with contacts computed before under the same [`Seeded::contacts_key`].
     pub fn setup(&self, contacts: Arc<Contacts>) -> Setup {
         let network = self.network;
+        let (plan, revisions) = network.knowledge();
         Setup {
             nodes: network.groups.iter().flat_map(nodes).collect(),
             contacts: network.surviving(contacts, self.seed),
-            plan: Arc::new(network.plan()),
+            plan,
+            revisions: Arc::new(revisions),
             bundles: Arc::new(self.messages.iter().map(|message| message.bundle).collect()),
             replies: self.replies.clone(),
             until: network.head.until(),
@@ -188,15 +190,24 @@ impl BundleNetwork {
         let seeded = self.seeded(seed)?;
         Ok(seeded.setup(Arc::new(seeded.contacts()?)))
     }
-    /// The contacts that nodes know beforehand: those of the sources that are a plan.
+    /// The contacts that some nodes know beforehand, some of them for a time only: those of the sources that are a plan.
     pub fn plan(&self) -> ContactPlan {
-        contacts(self.links(|source| source.is_plan).collect()).plan()
+        self.plan_of(|source| source.is_plan)
     }
-    /// Which routers and mechanisms read the contact plan, as `router contact_graph`, and how many nodes have one of them;
-    /// none without a plan.
+    /// The contacts of these sources.
+    pub(super) fn plan_of(&self, of: impl Fn(&ContactSource) -> bool) -> ContactPlan {
+        contacts(self.links(of).collect()).plan()
+    }
+    /// Which routers and mechanisms read the contact plan, as `router contact_graph`, and how many nodes that know
+    /// contacts have one of them; none without a plan.
     pub fn plan_readers(&self, plan: &Arc<ContactPlan>) -> (BTreeSet<String>, u32) {
-        let (mut names, mut nodes) = (BTreeSet::new(), 0);
+        let (mut names, mut nodes, mut end) = (BTreeSet::new(), 0, 0);
         for group in self.groups.iter().filter(|_| !plan.is_empty()) {
+            end += group.count();
+            let knowing = self.knowing(end - group.count()..end);
+            if knowing == 0 {
+                continue;
+            }
             let context =
                 BuildContext { nodes: self.node_count(), plan: plan.clone(), ..BuildContext::default() };
             let router = (group.router.entry.build)(&group.router.parameters, context.clone()).properties;
@@ -204,12 +215,12 @@ impl BundleNetwork {
             let needs = (group.mechanism.entry.build)(&group.mechanism.parameters, context).properties;
             let router = router.contact_plan.then(|| format!("router {}", group.router.entry.name));
             let mechanism = needs.contact_plan.then(|| format!("mechanism {}", group.mechanism.entry.name));
-            nodes += if router.is_some() || mechanism.is_some() { group.count() } else { 0 };
+            nodes += if router.is_some() || mechanism.is_some() { knowing } else { 0 };
             names.extend([router, mechanism].into_iter().flatten());
         }
         (names, nodes)
     }
-    fn links(&self, of: fn(&ContactSource) -> bool) -> impl Iterator<Item = Link> {
+    fn links(&self, of: impl Fn(&ContactSource) -> bool) -> impl Iterator<Item = Link> {
         let tick = self.rules.tick;
         self.contacts
             .iter()

@@ -111,6 +111,8 @@ const TIME: Kind = quantity("10 s", |text| parse::signed_time(text).map(drop));
 const TIMES: fn(&str) -> Result<(), Wrong> = |text| parse::times(text).map(drop);
 const SPAN_OF_TIME: Kind = quantity("600..2400 s", TIMES);
 const SIZE: Kind = quantity("500 kB", |text| parse::bytes(text).map(drop));
+/// Bytes that wait at the application, or a word for none or any.
+const APPLICATION_BUFFER: Kind = Any(&[SIZE, Word(&["none", "unlimited"])]);
 const RATE: Kind = quantity("1 Mbit/s", |text| parse::bit_rate_or_none(text).map(drop));
 /// A text that names several numbers.
 const FREE: Kind = Text;
@@ -133,6 +135,7 @@ keys! {
         router: Algorithm("router"), "Router of all nodes without one of their own.";
         mechanism: Algorithm("mechanism"), "Congestion mechanism of all nodes without one of their own.";
         buffer: SIZE, "Buffer of all nodes without one of their own.";
+        application_buffer: APPLICATION_BUFFER, "Storage of the application at all nodes without one of their own.";
         receipts: Flag, "Whether nodes pass on receipts of delivered bundles.";
         drop_memory: Flag, "Whether nodes refuse copies of bundles that they dropped.";
         mobility: Model(&MOBILITY), "Motion of all nodes without one of their own.";
@@ -191,6 +194,7 @@ keys! {
         prefix: Text, "Start of the names of nodes, before their numbers. Default: the name of the group.";
         lifetime: TIME, "Lifetime of bundles that the nodes create, where their traffic states none.";
         buffer: SIZE, "Size of each buffer.";
+        application_buffer: APPLICATION_BUFFER, "Most bytes of a node's own bundles that wait outside its buffer. `none`: what cannot be stored at once is lost. Default: `unlimited`.";
         router: Algorithm("router"), "Decides what is offered to which neighbour.";
         mechanism: Algorithm("mechanism"), "Decides what is admitted, kept, dropped or moved.";
         receipts: Flag, "Whether nodes pass on receipts of delivered bundles.";
@@ -248,6 +252,9 @@ keys! {
         range: length("10 m"), "Range at which positions of a trace make a contact.";
         gap: TIME, "Longest time between two positions of a trace over which a node moves straight. Default: 10 min.";
         plan: Flag, "Nodes know these contacts beforehand. Default: `rows` and `ion` yes; other files are records, no.";
+        known_to: FREE, "Nodes that know these contacts beforehand, written as in `from` of traffic. Default: `all`.";
+        known_from: TIME, "When these nodes learn of the contacts. Default: they know them from the start.";
+        known_until: TIME, "When these nodes learn that the contacts are not to be expected. Default: never.";
         happens: Flag, "Whether these contacts take place. Default: true. With `false`, nodes that know them expect them without success.";
     }
     /// Of a pair's direction.

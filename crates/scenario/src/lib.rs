@@ -55,6 +55,7 @@ mod model;
 pub mod models;
 pub mod names;
 pub mod packets;
+mod plans;
 mod radios;
 mod schema;
 #[cfg(test)]

@@ -246,12 +246,32 @@ pub struct ContactSource {
     pub key: u128,
     /// Nodes know the contacts beforehand.
     pub is_plan: bool,
+    /// Which nodes, and when.
+    pub known: Known,
     /// The contacts take place. If not, nodes that know them expect them without success.
     pub happens: bool,
     /// How a recorded trace was read: what was joined, extended and dropped. `None` for other contacts.
     pub note: Option<Arc<str>>,
     /// The file of The ONE's events that it was read from; `None` for other contacts.
     pub file: Option<PathBuf>,
+}
+
+/// Which nodes know contacts beforehand, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// Which nodes, ascending; `None`: all.
+    pub to: Option<Arc<[u32]>>,
+    /// Since when.
+    pub from: Instant,
+    /// Until when; [`Instant::MAX`]: for ever.
+    pub until: Instant,
+}
+
+impl Default for Known {
+    /// All nodes, from the start, for ever.
+    fn default() -> Self {
+        Self { to: None, from: Instant::ZERO, until: Instant::MAX }
+    }
 }
 
 /// A contact of a table. A direction of rate zero carries nothing.
@@ -480,7 +500,8 @@ impl ContactSource {
     /// From its contacts, without a note.
     pub fn new(name: String, list: Vec<ScheduledContact>, is_plan: bool) -> Self {
         let key = fingerprint(&list);
-        Self { name, list: Arc::new(list), key, is_plan, happens: true, note: None, file: None }
+        let known = Known::default();
+        Self { name, list: Arc::new(list), key, is_plan, known, happens: true, note: None, file: None }
     }
 }
 

@@ -256,6 +256,11 @@ fn is_parameter(root: &Node, key: &str) -> bool {
     !has(root, key) && parameters.is_some_and(|entry| has(&entry.1, key))
 }
 
+/// What is wrong with a reference to a parameter that does not exist.
+pub fn not_a_parameter(reference: &str) -> String {
+    is_not(reference, "a parameter")
+}
+
 /// Puts the values of `[parameters]` where they are referred to; they may refer to each other.
 ///
 /// # Errors
@@ -291,7 +296,7 @@ fn replaced(node: &Node, parameters: &Entries, depth: usize, count: &mut usize) 
                 let names: Vec<&str> = parameters.iter().map(|entry| entry.0.name.as_str()).collect();
                 return node
                     .place
-                    .refuse(is_not(text, "a parameter"), format!("[parameters] has: {}", names.join(", ")));
+                    .refuse(not_a_parameter(text), format!("[parameters] has: {}", names.join(", ")));
             };
             if depth > parameters.len() {
                 return node.place.refuse(

@@ -4,7 +4,7 @@ use super::{print_warnings, read, seeds, tell_traces, text};
 use crate::args::Sweep;
 use crate::output::{Done, judged, print, print_table};
 use lightlag_lab::explain::nothing::odd_sweep;
-use lightlag_lab::results::{SHOWN, SHOWN_OF_PACKETS, SUMMARY_FILE, terminal_table};
+use lightlag_lab::results::{SHOWN_OF_PACKETS, SUMMARY_FILE, shown, terminal_table};
 use lightlag_lab::sweep::{Plan, Shard, Swept};
 use lightlag_scenario::Points;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub fn sweep(options: &Sweep) -> Done {
         print(&text)?;
     } else {
         let packets = done.results.rows.iter().any(|row| row.metric("goodput_bit_per_s").is_some());
-        let shown = if packets { SHOWN_OF_PACKETS } else { SHOWN };
+        let shown = if packets { SHOWN_OF_PACKETS.to_vec() } else { shown(&done.results) };
         print_table(&(terminal_table(&done.results, &shown) + "\n"))?;
         tell_nothing(&done, list.len());
         odd_sweep(&done.results).iter().for_each(|line| eprintln!("{line}"));

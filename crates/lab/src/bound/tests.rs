@@ -34,6 +34,7 @@ fn network(nodes: usize, buffer: u64) -> Setup {
         nodes: vec![node; nodes],
         contacts: Arc::default(),
         plan: Arc::default(),
+        revisions: Arc::default(),
         bundles: Arc::default(),
         replies: Arc::default(),
         until: Instant::from_secs(3_600),

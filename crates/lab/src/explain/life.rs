@@ -251,7 +251,7 @@ fn reason(run: &Collector, one: &Judged) -> String {
     match fate {
         Fate::Delivered => "it was".to_owned(),
         Fate::TooLarge => "it is larger than the buffer of its source".to_owned(),
-        Fate::NoRoom => "the buffer of its source was full".to_owned(),
+        Fate::NoRoom => "its source had no room".to_owned(),
         Fate::Waited => "it waited at its source for room that never came".to_owned(),
         Fate::NoContact => "its source met no other node while it lived".to_owned(),
         Fate::NoPath => "no sequence of contacts led to its destination in time".to_owned(),

@@ -28,7 +28,7 @@ pub enum Fate {
 pub const FATES: [(Fate, &str, &str); 14] = [
     (Fate::Delivered, "delivered", "delivered"),
     (Fate::TooLarge, "too_large", "larger than the buffer of their source"),
-    (Fate::NoRoom, "no_room", "not stored: the buffer of their source was full"),
+    (Fate::NoRoom, "no_room", "not stored: their source had no room"),
     (Fate::Waited, "waited", "waited at their source for room that never came"),
     (Fate::NoContact, "no_contact", "unreachable: their source met no other node while they lived"),
     (Fate::NoPath, "no_path", "unreachable: no sequence of contacts led to their destination in time"),

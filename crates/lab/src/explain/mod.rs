@@ -119,7 +119,7 @@ fn predicate(fate: Fate) -> &'static str {
         }
         Fate::RunEnded => "unreachable before the run ended, which they outlive",
         Fate::Expired => "lost when their lifetime ended before a copy arrived",
-        Fate::NoRoom => "not stored, as the buffer of their source was full",
+        Fate::NoRoom => "not stored, as their source had no room",
         other => other.about(),
     }
 }

@@ -242,7 +242,10 @@ pub fn packets(figure: Figure) -> Option<String> {
     let [sent, dropped, lost, timeouts] =
         ["packets_sent", "packets_dropped", "packets_lost", "timeouts"].map(figure);
     Some(match sent {
-        0 => "no byte was delivered: no flow sent a packet before the run ended".to_owned(),
+        0 => format!(
+            "no byte was delivered: no flow sent data before the run ended ({dropped} packets dropped by queues, {lost} lost on links, {})",
+            count(timeouts, "timeout")
+        ),
         _ => format!(
             "no byte was delivered: {} sent, {dropped} dropped by queues, {lost} lost on links, {}",
             count(sent, "packet"),

@@ -1,6 +1,7 @@
 //! From records to the numbers of a run, at a few nanoseconds a record.
 
 use super::summary::Summary;
+use super::waits::Waits;
 use lightlag_protocols::dtn::{Bundle, BundleId, DropReason};
 use lightlag_protocols::record::bundles::{Observer, Record, ReplyKind};
 use lightlag_protocols::time::{Duration, Instant};
@@ -30,6 +31,7 @@ pub struct Metrics {
     /// Nanoseconds that deleted copies had been stored.
     stays: Vec<i64>,
     hops: Vec<u32>,
+    waits: Waits,
 }
 
 /// What is remembered of a bundle.
@@ -66,9 +68,10 @@ impl Metrics {
             replies: Vec::new(),
             stays: Vec::new(),
             hops: Vec::new(),
+            waits: Waits::default(),
         }
     }
-    fn created(&mut self, bundle: &Bundle) {
+    fn created(&mut self, now: Instant, bundle: &Bundle, is_stored: bool) {
         let at = bundle.id.0 as usize;
         if at >= self.bundles.len() {
             self.bundles.resize(at + 1, IGNORED);
@@ -80,6 +83,9 @@ impl Metrics {
             created: bundle.created,
             delivered: Instant::MAX,
         };
+        if bundle.created >= self.warmup {
+            self.waits.over(now, bundle, is_stored);
+        }
     }
     #[inline]
     fn fact(&self, id: BundleId) -> Fact {
@@ -116,6 +122,7 @@ impl Metrics {
         summary.hopcount_avg = mean(&hops);
         summary.hopcount_med = upper_median(&hops).unwrap_or(0) as u64;
         self.add_replies(&mut summary);
+        self.waits.sum_up(self.warmup, self.now, &mut summary);
         summary.censored_delay_avg = self.censored_delay();
         summary.fairness = self.fairness();
         summary.latencies = latencies.into_iter().map(Duration::from_nanos).collect();
@@ -255,9 +262,9 @@ impl Observer for Metrics {
             Record::Aborted { id, .. } => self.aborted += self.counts(id),
             Record::Refused { id, .. } => self.refused += self.counts(id),
             Record::Delivered { id, hops, first, .. } => self.delivered(now, id, hops, first),
-            Record::Created(ref bundle) => self.created(bundle),
+            Record::Created(ref bundle) => self.created(now, bundle, true),
             Record::Rejected(ref bundle) => {
-                self.created(bundle);
+                self.created(now, bundle, false);
                 self.rejected += self.counts(bundle.id);
             }
             Record::ContactUp { .. } => self.encounters += 1,

@@ -76,6 +76,45 @@ fn undelivered_bundles_count_with_their_age_in_the_censored_delay() {
 }
 
 #[test]
+fn what_waits_at_the_application_is_counted_over_time_and_at_the_end() {
+    let story = [
+        (10, Record::Created(bundle(0, 10))),
+        (40, Record::Created(bundle(1, 20))),
+        (50, Record::Rejected(bundle(2, 30))),
+        (60, Record::Rejected(bundle(3, 60))),
+        (100, Record::Rejected(bundle(4, 50))),
+        (100, Record::End),
+    ];
+    let s = play(0, &story);
+    // From 20 s to 40 s, 30 s to 50 s, and 50 s to the end, with 100 bytes each.
+    assert_eq!((s.waiting, s.waiting_max, s.waiting_avg), (1, 2, 0.9));
+    assert_eq!((s.waiting_bytes, s.waiting_bytes_max, s.waiting_bytes_avg), (100, 200, 90.0));
+    let late = play(25, &story);
+    assert_eq!((late.waiting, late.waiting_max, late.waiting_avg), (1, 1, 70.0 / 75.0));
+    assert_eq!(play(0, &full_story()).waiting_bytes_max, 0, "what found no room at once did not wait");
+}
+
+proptest::proptest! {
+    #[test]
+    fn most_that_waits_is_what_a_search_at_every_instant_finds(
+        waits in proptest::collection::vec((0_i64..50, 0_i64..20), 0..40),
+    ) {
+        let mut story: Vec<(i64, Record)> = (0..)
+            .zip(&waits)
+            .map(|(id, &(since, lasts))| (since + lasts, Record::Created(bundle(id, since))))
+            .collect();
+        story.sort_by_key(|(at, _)| *at);
+        story.push((100, Record::End));
+        let at = |now: &i64| waits.iter().filter(|(since, lasts)| (*since..since + lasts).contains(now)).count();
+        let most = (0..100).map(|now| at(&now)).max().unwrap_or(0) as u64;
+        let s = play(0, &story);
+        proptest::prop_assert_eq!((s.waiting_max, s.waiting_bytes_max), (most, 100 * most));
+        let all: i64 = waits.iter().map(|(_, lasts)| lasts).sum();
+        proptest::prop_assert!((s.waiting_avg - all as f64 / 100.0).abs() < 1e-9);
+    }
+}
+
+#[test]
 fn control_data_counts_among_the_bytes_that_a_delivered_byte_takes() {
     let (from, to) = (NodeId(0), NodeId(3));
     let mut story = full_story();

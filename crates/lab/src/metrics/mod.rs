@@ -5,6 +5,7 @@ mod figures;
 mod number;
 mod summary;
 pub mod the_one;
+mod waits;
 
 pub use collect::Metrics;
 pub use figures::{Build, Figures, Part, RunName};

@@ -135,6 +135,18 @@ summary! {
         refused: u64,
         /// Bundles that found no room at their source.
         rejected: u64,
+        /// Bundles that waited at the application, outside every buffer, when the run ended.
+        waiting: u64,
+        /// Most bundles that waited there at one time, at all nodes together.
+        waiting_max: u64,
+        /// Mean number of bundles that waited there, over time.
+        waiting_avg: f64,
+        /// Bytes that waited at the application when the run ended.
+        waiting_bytes: u64,
+        /// Most bytes that waited there at one time, at all nodes together.
+        waiting_bytes_max: u64,
+        /// Mean number of bytes that waited there, over time.
+        waiting_bytes_avg: f64,
         /// Deliveries of what had been delivered before.
         delivered_again: u64,
         /// Copies deleted for lack of room.

@@ -15,7 +15,7 @@ metrics! {
         duration_s: "Time from the first start of a flow to the last end of one.", |run| duration_s(run).into();
         flows_complete: "Flows that delivered all their data.",
             |run| flows(run, |flow| u64::from(flow.complete)).into();
-        packets_sent: "Packets sent, repairs included.", |run| flows(run, |flow| flow.sent).into();
+        packets_sent: "Packets of data sent, repairs included.", |run| flows(run, |flow| flow.sent).into();
         packets_repaired: "Packets sent to repair a loss.", |run| flows(run, |flow| flow.repairs).into();
         timeouts: "Expiries of retransmission timers.", |run| flows(run, |flow| flow.timeouts).into();
         loss_episodes: "Times that a controller responded to a loss.",
@@ -37,7 +37,7 @@ metrics! {
         start_s: "When it started.", |flow| (flow.start - Instant::ZERO).as_secs_f64().into();
         duration_s: "Time from its start to its end.", |flow| (flow.end - flow.start).as_secs_f64().into();
         complete: "1 if it delivered all its data, else 0.", |flow| u64::from(flow.complete).into();
-        packets_sent: "Packets sent, repairs included.", |flow| flow.sent.into();
+        packets_sent: "Packets of data sent, repairs included.", |flow| flow.sent.into();
         packets_repaired: "Packets sent to repair a loss.", |flow| flow.repairs.into();
         timeouts: "Expiries of its retransmission timer.", |flow| flow.timeouts.into();
         loss_episodes: "Times that its controller responded to a loss.", |flow| flow.episodes.into();

@@ -380,3 +380,36 @@ fn what_is_wrong_with_a_plan_is_told_with_file_and_line() {
         assert!(error.contains(said), "{error}\nshould say: {said}");
     }
 }
+
+#[test]
+fn a_file_whose_first_packets_are_all_lost_arrives_over_every_transport() {
+    let lost = "{ model = \"steps\", steps = [{ at = \"0 s\", share = 1.0 }, { at = \"3 s\", share = 1.0 }, \
+                { at = \"3.000001 s\", share = 0.0 }] }";
+    for transport in ["tcp", "udpdtn", "ltp"] {
+        for controller in ["cubic", "arc", "vegas", "bbr3", "short_queue", "fixed"] {
+            for size in ["1 B", "1 MB"] {
+                let text = LINK
+                    .replace("\"$rtt\"", &format!("\"$rtt\"\nloss = {lost}"))
+                    .replace("\"1 MB\"", &format!("\"{size}\"\ntransport = \"{transport}\""));
+                let mut file = file(&text);
+                file.set("controller", controller).unwrap();
+                let point = file.points().unwrap().list.remove(0);
+                let done =
+                    run(&point.scenario, Seed::Number(1), &ContactsCache::default(), &Options::default());
+                let complete = done.unwrap().figures.get("flows_complete");
+                assert_eq!(complete, Some(1.0), "{size} by {controller} over {transport}");
+            }
+        }
+    }
+}
+
+#[test]
+fn packets_max_holds_within_an_instant() {
+    let at_once = LINK
+        .replace("duration", "packets_max = 1000\nduration")
+        .replace("\"1 MB\"", "\"100 MB\"\ntransport = \"udpdtn\"")
+        .replace("\"$controller\"", "\"fixed\"");
+    let point = file(&at_once).points().unwrap().list.remove(0);
+    let done = run(&point.scenario, Seed::Number(1), &ContactsCache::default(), &Options::default()).unwrap();
+    assert!(done.figures.get("packets_sent") <= Some(1000.0), "{:?}", done.figures);
+}

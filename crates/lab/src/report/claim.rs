@@ -40,12 +40,37 @@ pub struct Finding {
     pub holds: Holds,
     /// Figures and intervals.
     pub we_measure: String,
+    /// How many parts of the claim hold beyond chance, and how many it has; `None`: it is not made of parts.
+    pub parts: Option<[usize; 2]>,
 }
 
 impl Finding {
+    /// Of a claim that is not made of parts.
+    pub fn new(holds: Holds, we_measure: impl Into<String>) -> Self {
+        Self { holds, we_measure: we_measure.into(), parts: None }
+    }
+
     /// These runs cannot test it.
     pub fn untestable(reason: impl Into<String>) -> Self {
-        Self { holds: Holds::Untestable(reason.into()), we_measure: String::new() }
+        Self::new(Holds::Untestable(reason.into()), "")
+    }
+
+    /// With the number of parts that hold beyond chance, and of all.
+    #[must_use]
+    pub fn of_parts(self, hold: usize, all: usize) -> Self {
+        Self { parts: Some([hold, all]), ..self }
+    }
+
+    /// "yes", or "partly, 2 of 3".
+    pub fn words(&self) -> String {
+        words(&self.holds, self.parts)
+    }
+}
+
+fn words(holds: &Holds, parts: Option<[usize; 2]>) -> String {
+    match (holds, parts) {
+        (Holds::Partly, Some([hold, all])) => format!("{}, {hold} of {all}", holds.word()),
+        _ => holds.word().to_owned(),
     }
 }
 
@@ -62,6 +87,8 @@ pub struct Verdict {
     pub we_measure: String,
     /// Whether it is so under the primary reading.
     pub holds: Holds,
+    /// How many of its parts hold beyond chance under the primary reading, and how many it has.
+    pub parts: Option<[usize; 2]>,
     /// The same test where the paper can be read otherwise.
     pub readings: Vec<(String, Holds)>,
 }
@@ -69,7 +96,12 @@ pub struct Verdict {
 impl Verdict {
     /// Of a claim that can be read in one way only.
     pub fn new(id: &'static str, figure: &'static str, paper_says: &'static str, finding: Finding) -> Self {
-        let Finding { holds, we_measure } = finding;
-        Self { id, figure, paper_says, we_measure, holds, readings: Vec::new() }
+        let Finding { holds, we_measure, parts } = finding;
+        Self { id, figure, paper_says, we_measure, holds, parts, readings: Vec::new() }
+    }
+
+    /// "yes", or "partly, 2 of 3".
+    pub fn words(&self) -> String {
+        words(&self.holds, self.parts)
     }
 }

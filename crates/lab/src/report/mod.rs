@@ -174,9 +174,21 @@ fn claim_row(verdict: &Verdict) -> Value {
         paper_says => verdict.paper_says,
         we_measure => verdict.we_measure,
         holds => verdict.holds.word(),
+        words => verdict.words(),
         reason => verdict.holds.reason(),
-        readings => verdict.readings.iter().map(|(reading, holds)| format!("{reading}: {}", holds.word())).collect::<Vec<_>>(),
+        readings => by_verdict(&verdict.readings),
     }
+}
+
+/// Readings by their verdict: "no: this one; that one".
+fn by_verdict(readings: &[(String, Holds)]) -> Vec<String> {
+    let words = [Holds::Yes, Holds::Partly, Holds::No].map(|holds| holds.word());
+    let of = |word: &&str| {
+        let these = readings.iter().filter(|(_, holds)| holds.word() == *word);
+        let names: Vec<&str> = these.map(|(name, _)| name.as_str()).collect();
+        (!names.is_empty()).then(|| format!("{word}: {}", names.join("; ")))
+    };
+    words.iter().filter_map(of).collect()
 }
 
 fn tally(claims: &[Verdict]) -> Vec<Value> {

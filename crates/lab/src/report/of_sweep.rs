@@ -2,7 +2,7 @@
 
 use super::{Figure, Report, ScenarioText, Table};
 use crate::figure::{self, Mark, Place, Plot, Title};
-use crate::results::{Point, Results, Row, SHOWN, interval_text, unfinished};
+use crate::results::{Point, Results, Row, interval_text, shown, unfinished};
 use lightlag_protocols::units::parse::in_one_unit;
 use std::collections::BTreeMap;
 
@@ -201,15 +201,15 @@ fn mark(point: &Point<'_>, axes: &Axes, metric: &str) -> Option<Mark> {
 
 fn table(results: &Results) -> Table {
     let columns = results.value_columns();
-    let points = results.points();
+    let (points, shown) = (results.points(), shown(results));
     let rows = points.iter().map(|point| {
         let values = columns.iter().map(|column| point.rows[0].value(column).unwrap_or_default().to_owned());
-        values.chain(SHOWN.iter().map(|metric| interval_text(point.estimate(metric)))).collect()
+        values.chain(shown.iter().map(|metric| interval_text(point.estimate(metric)))).collect()
     });
     Table {
         title: "All points".to_owned(),
         caption: "Mean and half width of the 95% interval.".to_owned(),
-        head: columns.iter().map(String::as_str).chain(SHOWN).map(str::to_owned).collect(),
+        head: columns.iter().map(String::as_str).chain(shown.iter().copied()).map(str::to_owned).collect(),
         rows: rows.collect(),
     }
 }

@@ -20,7 +20,7 @@ use std::time::SystemTime;
 pub use self::parquet::COLUMNS;
 pub(crate) use summary::summary;
 pub use summary::write_summary;
-pub use terminal::{SHOWN, SHOWN_OF_PACKETS, interval_text, terminal_table};
+pub use terminal::{SHOWN, SHOWN_OF_PACKETS, interval_text, shown, terminal_table};
 
 /// Name of the table in a sweep's folder.
 pub const RESULTS_FILE: &str = "results.parquet";

@@ -14,6 +14,13 @@ pub const SHOWN: [&str; 6] = [
     "buffertime_avg",
     "censored_delay_avg",
 ];
+/// What a table of these runs of bundles shows: [`SHOWN`], and what waited at applications where anything did.
+pub fn shown(results: &Results) -> Vec<&'static str> {
+    let waited = |row: &super::Row| row.metric("waiting_bytes_max").is_some_and(|most| most > 0.0);
+    let waiting = results.rows.iter().any(waited).then_some("waiting_bytes_avg");
+    SHOWN.into_iter().chain(waiting).collect()
+}
+
 /// Those of a sweep of packets or of named data.
 pub const SHOWN_OF_PACKETS: [&str; 6] =
     ["goodput_bit_per_s", "delivered_bytes", "duration_s", "packets_repaired", "timeouts", "jain"];
@@ -51,6 +58,26 @@ pub fn interval_text(estimate: Option<Estimate>) -> String {
 mod tests {
     use super::*;
     use crate::results::{Build, Row};
+
+    #[test]
+    fn what_waits_at_applications_is_a_column_where_anything_does() {
+        let results = |most: &[f64]| Results {
+            build: Build { version: "1".into(), commit: "c".into() },
+            scenario: String::new(),
+            rows: (0..)
+                .zip(most)
+                .map(|(seed, most)| Row {
+                    point: 0,
+                    seed,
+                    values: Vec::new(),
+                    metrics: vec![("waiting_bytes_max".into(), *most)],
+                })
+                .collect(),
+            missing: 0,
+        };
+        assert_eq!(shown(&results(&[0.0, 0.0])), SHOWN);
+        assert_eq!(shown(&results(&[0.0, 5.0]))[6..], ["waiting_bytes_avg"]);
+    }
 
     #[test]
     fn a_line_a_point() {

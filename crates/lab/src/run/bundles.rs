@@ -98,7 +98,8 @@ impl<'s> World for Bundles<'s> {
 /// The figures of a run that has ended, of what `metrics` has seen.
 pub fn figures(network: &BundleNetwork, setup: &messages::Setup, metrics: &Metrics) -> Figures {
     let mut summary = metrics.summary();
-    summary.plan_nodes = network.plan_readers(&setup.plan).1.into();
+    let plan = if setup.revisions.is_empty() { setup.plan.clone() } else { Arc::new(network.plan()) };
+    summary.plan_nodes = network.plan_readers(&plan).1.into();
     if network.movement.draws == Draws::TheOne {
         // What The ONE's clock would show.
         summary.sim_time = the_one::shows_at_end(network.rules.tick, network.head.until());

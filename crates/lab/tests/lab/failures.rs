@@ -130,6 +130,33 @@ fn by_a_plan_that_does_not_happen_nothing_is_delivered_and_nothing_could_be() {
 }
 
 #[test]
+fn a_plan_that_is_wrong_is_corrected_in_time_or_not_and_some_nodes_know_better() {
+    let played = |announced: &str| {
+        let text = format!(
+            "duration = \"100 s\"\nrouter = \"contact_graph\"\nbuffer = \"1 MB\"\n[nodes.n]\ncount = 4\n\
+             [contacts.sure]\nrate = \"1 Mbit/s\"\ndelay = \"0 s\"\nrows = [\n\
+             {{ a = \"n0\", b = \"n1\", start = \"5 s\", end = \"20 s\" }},\n\
+             {{ a = \"n0\", b = \"n3\", start = \"30 s\", end = \"40 s\" }},\n\
+             {{ a = \"n3\", b = \"n2\", start = \"50 s\", end = \"60 s\" }}]\n\
+             [contacts.announced]\n{announced}rate = \"1 Mbit/s\"\ndelay = \"0 s\"\n\
+             rows = [{{ a = \"n1\", b = \"n2\", start = \"30 s\", end = \"40 s\" }}]\n\
+             [traffic.mail]\nevents = [{{ at = \"1 s\", from = \"n0\", to = \"n2\", size = \"1 kB\" }}]\n"
+        );
+        let file = ScenarioFile::from_toml("s.toml", &text, ".".into(), Catalogue::default().into()).unwrap();
+        let scenario = file.points().unwrap().list.remove(0).scenario;
+        let outcome =
+            run(&scenario, Seed::Number(1), &ContactsCache::default(), &Options::default()).unwrap();
+        assert_eq!(outcome.violations, Vec::<String>::new());
+        ["delivered", "plan_nodes"].map(|name| outcome.figures.get(name).unwrap())
+    };
+    assert_eq!(played(""), [1.0, 4.0]);
+    assert_eq!(played("happens = false\n"), [0.0, 4.0]);
+    assert_eq!(played("happens = false\nknown_until = \"3 s\"\n"), [1.0, 4.0]);
+    assert_eq!(played("happens = false\nknown_until = \"6 s\"\n"), [0.0, 4.0], "it has left for n1");
+    assert_eq!(played("happens = false\nknown_to = \"n1..n3\"\n"), [1.0, 4.0], "its source knows better");
+}
+
+#[test]
 fn shares_are_axes_and_what_is_no_share_is_refused_in_one_line() {
     assert_eq!(
         file("contacts_fail = [0.0, 0.5]\nnodes_vanish = [0, 0.1, 1]").points().unwrap().list.len(),

@@ -1,6 +1,6 @@
 //! When a bundle could be at its destination at the earliest, by the plan alone.
 
-use super::{ContactPlan, NodeId, PlannedContact};
+use super::{ContactPlan, NodeId};
 use crate::time::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,8 +25,6 @@ struct Arrival {
     at: Instant,
     /// A bundle that leaves between these times arrives at `at`.
     leaves: (Instant, Instant),
-    /// By which contact.
-    first: Option<usize>,
 }
 
 /// A node that is reached: when, and by what contact, left for when.
@@ -42,29 +40,10 @@ impl Arrivals {
     pub fn new(plan: Arc<ContactPlan>) -> Self {
         Self { plan, known: BTreeMap::new() }
     }
-    /// The plan.
-    pub fn plan(&self) -> &ContactPlan {
-        &self.plan
-    }
     /// When what is at `from` now is at `to` at the earliest, if it does not pass `without`;
     /// [`Instant::MAX`]: never.
     pub fn earliest(&mut self, now: Instant, from: NodeId, to: NodeId, without: Option<NodeId>) -> Instant {
         if from == to { now } else { self.arrival(now, Way { from, to, without }).at }
-    }
-    /// Until when it can leave `from` by the same contacts and arrive as soon.
-    pub fn leaves_by(&mut self, now: Instant, from: NodeId, to: NodeId, without: Option<NodeId>) -> Instant {
-        if from == to { now } else { self.arrival(now, Way { from, to, without }).leaves.1 }
-    }
-    /// The first of these contacts; none: it never arrives.
-    pub fn leaves_over(
-        &mut self,
-        now: Instant,
-        from: NodeId,
-        to: NodeId,
-        without: Option<NodeId>,
-    ) -> Option<&PlannedContact> {
-        let first = self.arrival(now, Way { from, to, without }).first?;
-        self.plan.contacts().get(first)
     }
     fn arrival(&mut self, now: Instant, way: Way) -> Arrival {
         let holds = |known: &&Arrival| (known.leaves.0..=known.leaves.1).contains(&now);
@@ -76,7 +55,7 @@ impl Arrivals {
         found
     }
     fn search(&self, now: Instant, way: Way) -> Arrival {
-        let never = Arrival { at: Instant::MAX, leaves: (now, Instant::MAX), first: None };
+        let never = Arrival { at: Instant::MAX, leaves: (now, Instant::MAX) };
         let mut nodes = vec![Reached { at: Instant::MAX, by: None, is_done: false }; self.plan.nodes()];
         let index = |node: NodeId| node.0 as usize;
         let Some(first) = nodes.get_mut(index(way.from)) else { return never };
@@ -85,8 +64,7 @@ impl Arrivals {
             let open = nodes.iter().enumerate().filter(|(_, node)| !node.is_done && node.at < Instant::MAX);
             let Some((nearest, _)) = open.min_by_key(|(_, node)| node.at) else { return never };
             if nearest == index(way.to) {
-                let (latest, first) = self.latest(&nodes, way);
-                return Arrival { at: nodes[nearest].at, leaves: (now, latest), first };
+                return Arrival { at: nodes[nearest].at, leaves: (now, self.latest(&nodes, way)) };
             }
             nodes[nearest].is_done = true;
             self.spread(&mut nodes, nearest, way.without);
@@ -110,12 +88,11 @@ impl Arrivals {
             }
         }
     }
-    /// The latest time to leave and still arrive then by the same contacts, and the first of them.
-    fn latest(&self, nodes: &[Reached], way: Way) -> (Instant, Option<usize>) {
-        let (mut latest, mut first): (Option<Instant>, _) = (None, None);
+    /// The latest time to leave and still arrive then by the same contacts.
+    fn latest(&self, nodes: &[Reached], way: Way) -> Instant {
+        let mut latest: Option<Instant> = None;
         let mut at = way.to;
         while let Some((from, contact, leaves)) = nodes[at.0 as usize].by {
-            first = Some(contact);
             let contact = &self.plan.contacts()[contact];
             latest = Some(match latest {
                 None => leaves,
@@ -124,7 +101,7 @@ impl Arrivals {
             });
             at = from;
         }
-        (latest.unwrap_or(Instant::ZERO), first)
+        latest.unwrap_or(Instant::ZERO)
     }
 }
 

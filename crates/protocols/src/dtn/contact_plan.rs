@@ -2,7 +2,7 @@
 
 use super::NodeId;
 use crate::time::{Duration, Instant};
-use crate::units::{BitRate, Bytes};
+use crate::units::BitRate;
 use std::ops::Range;
 
 /// What an algorithm names in [`super::Entry::only_with`] when it cannot do without a plan.
@@ -23,21 +23,6 @@ pub struct PlannedContact {
     pub rate: BitRate,
     /// One-way light time; the greatest where it changes while the contact lasts.
     pub delay: Duration,
-}
-
-impl PlannedContact {
-    /// What goes over it from `now` on in bundles of one size, each sent at once or when the one before has
-    /// arrived.
-    pub fn carries(&self, now: Instant, size: Bytes, pipelined: bool) -> Bytes {
-        let waits = if pipelined { Duration::ZERO } else { self.delay };
-        let each = (self.rate.time_for(size) + waits).as_secs_f64();
-        Bytes((((self.end - self.start.max(now)).as_secs_f64() / each) as u64).saturating_mul(size.0))
-    }
-    /// What it can carry from one instant to another.
-    fn carries_between(&self, from: Instant, to: Instant) -> Bytes {
-        let lasts = self.end.min(to) - self.start.max(from);
-        Bytes((lasts.as_secs_f64() * self.rate.0 as f64 / 8.0) as u64)
-    }
 }
 
 /// All contacts that are planned, by sender, receiver and start.
@@ -101,21 +86,13 @@ impl ContactPlan {
         let count = self.edges[first..].partition_point(|edge| edge.from == node);
         &self.edges[first..first + count]
     }
-    /// What can leave `node` between two instants, but to `without`.
-    pub fn carried_from(&self, node: NodeId, without: NodeId, between: (Instant, Instant)) -> Bytes {
-        let others = self.edges_from(node).iter().filter(|edge| edge.to != without);
-        let contacts = others.flat_map(|edge| {
-            let contacts = &self.contacts[edge.contacts.clone()];
-            let first = contacts.partition_point(|contact| contact.end <= between.0);
-            contacts[first..].iter().take_while(|contact| contact.start < between.1)
-        });
-        Bytes(contacts.map(|contact| contact.carries_between(between.0, between.1).0).sum())
-    }
-    /// The next contact from one node to another that begins after `now`.
-    pub fn next(&self, from: NodeId, to: NodeId, now: Instant) -> Option<&PlannedContact> {
-        let edge = self.edges_from(from).iter().find(|edge| edge.to == to)?;
+    /// Where this contact stands among [`ContactPlan::contacts`], if it is planned with the same ends and times.
+    pub fn place_of(&self, contact: &PlannedContact) -> Option<usize> {
+        let edge = self.edges_from(contact.from).iter().find(|edge| edge.to == contact.to)?;
         let contacts = &self.contacts[edge.contacts.clone()];
-        contacts.get(contacts.partition_point(|contact| contact.start <= now))
+        let place = contacts.partition_point(|other| other.start < contact.start);
+        let other = contacts.get(place)?;
+        ((other.start, other.end) == (contact.start, contact.end)).then_some(edge.contacts.start + place)
     }
     /// All nodes of the plan have numbers below this one.
     pub fn nodes(&self) -> usize {
@@ -151,29 +128,5 @@ mod tests {
         assert_eq!(plan.contacts(), [contact(1, 2, 0, 10, 8), contact(1, 2, 10, 20, 8)]);
         assert_eq!(plan.edges_from(NodeId(1)).len(), 1);
         assert_eq!((plan.edges_from(NodeId(2)).len(), plan.nodes(), plan.is_empty()), (0, 3, false));
-    }
-
-    #[test]
-    fn the_next_contact_is_the_first_that_has_not_begun_and_carries_whole_bundles() {
-        let plan =
-            ContactPlan::new([contact(1, 2, 0, 10, 80), contact(1, 2, 20, 40, 80), contact(1, 3, 5, 9, 80)]);
-        let next = |now| plan.next(NodeId(1), NodeId(2), Instant::from_secs(now)).map(|c| c.start);
-        assert_eq!(
-            [next(-1), next(0), next(20)],
-            [Some(0), Some(20), None].map(|at| at.map(Instant::from_secs))
-        );
-        let far = PlannedContact { delay: Duration::from_secs(3), ..contact(1, 2, 20, 40, 80) };
-        let carries = |now, pipelined| far.carries(Instant::from_secs(now), Bytes(15), pipelined);
-        assert_eq!([carries(0, true), carries(30, true), carries(0, false)], [195, 90, 60].map(Bytes));
-    }
-
-    #[test]
-    fn what_leaves_a_node_is_what_its_contacts_carry_meanwhile() {
-        let plan =
-            ContactPlan::new([contact(1, 2, 0, 10, 8), contact(1, 2, 20, 40, 16), contact(1, 3, 0, 99, 80)]);
-        let between = |start, end| (Instant::from_secs(start), Instant::from_secs(end));
-        assert_eq!(plan.carried_from(NodeId(1), NodeId(3), between(5, 30)), Bytes(5 + 20));
-        assert_eq!(plan.carried_from(NodeId(1), NodeId(2), between(10, 11)), Bytes(10));
-        assert_eq!(plan.carried_from(NodeId(2), NodeId(1), between(0, 99)), Bytes(0));
     }
 }

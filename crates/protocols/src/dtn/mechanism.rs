@@ -1,10 +1,11 @@
 //! What to admit, keep, drop or move: the contract of congestion mechanisms.
 
 use super::{
-    Bundle, BundleId, DropReason, IdSet, Local, NodeId, Observation, Offer, Refusal, Replica, Table,
+    Bundle, BundleId, ContactPlan, DropReason, IdSet, Local, NodeId, Observation, Offer, Refusal, Replica,
+    Table,
 };
 use crate::time::Instant;
-use crate::units::Bytes;
+use std::sync::Arc;
 
 /// How a full buffer makes room for a bundle. The agent asks again until the bundle fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub enum BufferDecision {
     },
     /// The bundle is refused.
     Refuse,
-    /// No room now: a bundle created here waits at the application; an offer is refused.
+    /// No room now: a bundle created here waits at the application, if that has room; an offer is refused.
     Wait,
 }
 
@@ -140,6 +141,11 @@ pub enum MechanismEvent<'a> {
         /// Which bundle.
         id: BundleId,
     },
+    /// The node learns of another plan, which replaces the one that it knew ([`Needs::contact_plan`]).
+    PlanRevised {
+        /// The plan.
+        plan: &'a Arc<ContactPlan>,
+    },
 }
 
 /// Congestion control of a DTN node. Any router works with any mechanism whose row does not say otherwise.
@@ -176,7 +182,7 @@ pub trait Mechanism: Send {
     ///
     /// # Errors
     /// The refusal that the sender of an offer gets. A bundle created here waits at the application instead,
-    /// whatever the refusal.
+    /// whatever the refusal, if that has room ([`super::NodePolicy::application_buffer`]).
     fn admit(&mut self, _at: &Local, _incoming: &Incoming) -> Result<(), Refusal> {
         Ok(())
     }
@@ -195,11 +201,6 @@ pub trait Mechanism: Send {
     /// What this node reports to a peer at the start of a contact; `None`: nothing.
     fn state(&mut self, _at: &Local) -> Option<Table> {
         None
-    }
-    /// Stored bytes that it would drop for copies of its peers: with the free buffer, the room that peers see
-    /// ([`Needs::neighbours`]).
-    fn evictable_bytes(&self, _at: &Local) -> Bytes {
-        Bytes(0)
     }
     /// Bundles that it does not accept any more, unless this node is their destination: peers know them and
     /// do not offer them. [`Mechanism::admit`] refuses the same.

@@ -1,9 +1,10 @@
 //! The contract of routers: which peer gets a copy, in which order; and what every hook can see.
 
-use super::{Bundle, BundleId, Census, NodeId, Replica, Store, Table};
+use super::{Bundle, BundleId, Census, ContactPlan, NodeId, Replica, Store, Table};
 use crate::record::Observation;
 use crate::time::{Duration, Instant};
 use crate::units::{BitRate, Bytes};
+use std::sync::Arc;
 
 /// What a node knows when a hook is called: the time and itself.
 #[derive(Clone, Copy)]
@@ -181,6 +182,12 @@ pub enum RouterEvent<'a> {
         /// The last sender.
         from: NodeId,
     },
+    /// The node learns of another plan, which replaces the one that it knew. For
+    /// [`RouterProperties::contact_plan`] only.
+    PlanRevised {
+        /// The plan.
+        plan: &'a Arc<ContactPlan>,
+    },
 }
 
 /// Routing: which peer gets a copy, and in which order.
@@ -205,6 +212,8 @@ pub enum RouterEvent<'a> {
 /// 6. The buffer is full: [`victim`](Self::victim), before the mechanism decides.
 /// 7. [`take_acknowledged`](Self::take_acknowledged) follows `ContactUp`, `PeerState`, `Delivered` and
 ///    `on_sent`.
+///
+/// 8. [`RouterEvent::PlanRevised`] comes before the contacts that begin at the same time.
 ///
 /// Copies can be dropped or moved by the mechanism, or expire, without a call.
 pub trait Router: Send {

@@ -8,7 +8,6 @@ use lightlag_protocols::dtn::{
     self, BufferDecision, Bundle, BundleId, CopyEvent, IdSet, Incoming, Local, Mechanism, MechanismEvent,
     Needs, NodeId, Observation, Replica, Table,
 };
-use lightlag_protocols::units::Bytes;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -99,10 +98,12 @@ impl Mechanism for Written {
         let Some(hook) = &self.instance.class.hooks.make_room else {
             return dtn::mechanisms::None.make_room(at, incoming, preferred);
         };
-        self.instance.call_at(at, hook, |call| {
+        let decision = self.instance.call_at(at, hook, |call| {
             let arguments = (call.at(), facts::Bundle::from(incoming), preferred.map(|id| id.0));
             room(at, &call.with(arguments)?)
-        })
+        });
+        self.learn_refused_ids();
+        decision
     }
     fn obsolete(&mut self, at: &Local) -> Option<BundleId> {
         let hook = self.instance.class.hooks.obsolete.as_ref()?;
@@ -120,7 +121,7 @@ impl Mechanism for Written {
     }
     fn admit(&mut self, at: &Local, incoming: &Incoming) -> Result<(), dtn::Refusal> {
         let hooks = &self.instance.class.hooks;
-        match incoming {
+        let answer = match incoming {
             Incoming::Offered(offer) => {
                 let Some(hook) = &hooks.admit else { return Ok(()) };
                 self.instance.call_at(at, hook, |call| {
@@ -132,7 +133,9 @@ impl Mechanism for Written {
                 let bundle = facts::Bundle::from(*bundle);
                 self.instance.call_at(at, hook, |call| refusal(&call.with((call.at(), bundle))?))
             }
-        }
+        };
+        self.learn_refused_ids();
+        answer
     }
     fn mark_for_peer(&self, at: &Local, replica: &Replica) -> u64 {
         let Some(hook) = &self.instance.class.hooks.mark_for_peer else { return replica.mechanism_mark };
@@ -182,12 +185,10 @@ impl Mechanism for Written {
             MechanismEvent::ReclaimRefused { peer, id } => {
                 made.report(at, &hooks.on_reclaim_refused, |call| call.with((call.at(), peer.0, id.0)));
             }
+            // No class in Python reads a plan.
+            MechanismEvent::PlanRevised { .. } => {}
         }
         self.learn_refused_ids();
-    }
-    fn evictable_bytes(&self, at: &Local) -> Bytes {
-        let Some(hook) = &self.instance.class.hooks.evictable_bytes else { return Bytes(0) };
-        Bytes(self.instance.call_at(at, hook, |call| call.with((call.at(),))?.extract()))
     }
     fn refused_ids(&self) -> &IdSet {
         &self.refused

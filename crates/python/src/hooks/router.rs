@@ -102,6 +102,8 @@ impl Router for Written {
                 let bundle = facts::Bundle::from(bundle);
                 self.0.report(at, &hooks.on_delivered, |call| call.with((call.at(), bundle, from.0)));
             }
+            // No class in Python reads a plan.
+            RouterEvent::PlanRevised { .. } => {}
         }
         false
     }

@@ -5,7 +5,7 @@ use super::{ConsumerPlan, NodePlan, ProducerPlan};
 use crate::budget::Limits;
 use crate::budget::names::OBJECT_BYTES;
 use crate::keys;
-use crate::packets::{Alike, Known, alike, controller};
+use crate::packets::{Alike, Known, alike, controller, factory, refuse_unbounded};
 use crate::quantity::{bytes, positive_time, time};
 use crate::{Error, Result, Section, named};
 use lightlag_protocols::ndn::{Catalogue, Config, Name, Names, Prefix, Producer, Requests};
@@ -71,6 +71,10 @@ const OVERHEAD: Bytes = Bytes(34);
 /// Of an object without a size: as good as without an end.
 const SEGMENTS: u64 = 4_000_000_000;
 
+fn is_endless(producer: &Producer) -> bool {
+    producer.object / u64::from(producer.segment.max(1)) >= SEGMENTS
+}
+
 /// Everyone who wants Data.
 pub fn consumers(
     root: &Section,
@@ -101,6 +105,10 @@ fn consumer(
     let (wants, producer) = wants(section, producers, names, limits)?;
     let node = section.get("controller").ok_or_else(|| section.missing("controller", "\"dcp\""))?;
     let controller = controller(section, "controller", node, "ndn", known)?;
+    let is_popular = matches!(wants, Wants::Popular(_));
+    if is_popular || (section.get("size").is_none() && is_endless(producer)) {
+        refuse_unbounded(section, &factory(&controller), "the object a `size`")?;
+    }
     let (segment, packet) = packet_of(producer);
     let mut config = Config::new(segment, packet);
     config.lifetime = section.quantity("lifetime", positive_time)?.unwrap_or(config.lifetime);
@@ -169,7 +177,7 @@ fn popular<'p>(
     };
     let above = prefix(&table, "prefix", names)?;
     let producer = who_has(&table, "prefix", above, producers, names)?;
-    if producer.object / u64::from(producer.segment.max(1)) >= SEGMENTS {
+    if is_endless(producer) {
         let what = "the producer of a `catalogue` has an `object` without a size".to_owned();
         return table.place.refuse(what, "give the producer an `object`, such as \"1 MB\"");
     }

@@ -1,7 +1,7 @@
 //! `[flows.NAME]`.
 
 use super::alike::{Alike, alike};
-use super::controllers::{Chosen, Known, controller, factory};
+use super::controllers::{Chosen, Known, controller, factory, refuse_unbounded};
 use super::network::no_way;
 use super::{FlowPlan, LinkPlan, Network};
 use crate::keys;
@@ -108,10 +108,14 @@ fn flow(section: &Section, links: &[LinkPlan], known: &Known) -> Result<FlowSpec
     let round_trip = Network::least_delay(links, &forward, packet)
         .saturating_add(Network::least_delay(links, &backward, HEADER));
     let controller = factory(&chosen);
+    let source = source(section, kind)?;
+    if matches!((kind, &source), (Kind::Udpdtn | Kind::Ltp, Source::Persistent)) && planned_rate.is_none() {
+        refuse_unbounded(section, &controller, "the flow a `planned_rate` or a `size`")?;
+    }
     Ok(FlowSpec {
         start: Instant::ZERO,
         stop: None,
-        source: source(section, kind)?,
+        source,
         transport: match kind {
             Kind::Tcp => {
                 Transport::Tcp { config: tcp_config(section, &chosen, packet, round_trip)?, controller }

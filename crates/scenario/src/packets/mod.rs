@@ -10,7 +10,7 @@ mod network;
 mod plan;
 
 pub(crate) use alike::{Alike, alike};
-pub(crate) use controllers::{Chosen, Known, controller, factory};
+pub(crate) use controllers::{Chosen, Known, controller, factory, refuse_unbounded};
 pub(crate) use links::{Read, read as read_links};
 pub(crate) use network::read;
 pub use network::{FlowPlan, LinkPlan, Network};

@@ -150,6 +150,7 @@ fn policy(space: &Space) -> Result<NodePolicy> {
         delete_delivered: flag("deleteDelivered")?,
         overfill: true,
         deliver_past_buffer: false,
+        application_buffer: None,
     })
 }
 

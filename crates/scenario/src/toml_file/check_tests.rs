@@ -124,3 +124,64 @@ fn what_follows_from_another_error_is_not_reported() {
         assert_eq!(lines.len(), 1, "{wrong}: {lines:#?}");
     }
 }
+
+/// A link with a key after its rate.
+fn link(rate: &str, key: &str, parameters: &str) -> String {
+    format!(
+        "duration = \"1 h\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = {rate}\n{key}\n\
+         [flows.f]\nfrom = \"a\"\nto = \"b\"\ncontroller = \"cubic\"\n[parameters]\n{parameters}\n"
+    )
+}
+
+#[test]
+fn a_value_of_a_parameter_and_a_file_that_is_missing_are_one_error_each() {
+    let (rate, delay) = ("\"1 Mbit/s\"", "delay = \"1 s\"");
+    let lost = format!("{delay}\nloss = \"$loss\"");
+    let trace = "{ mahimahi = \"$file\" }";
+    for (text, said) in [
+        (link(rate, &lost, "loss = 1.5"), "`links.l.loss` is 1.5; it must be a number from 0 to 1"),
+        (link(trace, delay, "file = \"missing\""), "cannot read `./missing`"),
+        (link("{ mahimahi = \"missing\" }", delay, ""), "cannot read `./missing`"),
+        (link(rate, "delay = { file = \"missing\" }", ""), "cannot read `./missing`"),
+        (link(rate, &lost, "los = 0.5"), "`$loss` is not a parameter; [parameters] has: los"),
+    ] {
+        let lines = errors(&text);
+        assert!(lines.len() == 1 && lines[0].contains(said), "{said}: {lines:#?}");
+    }
+    // Another reference at fault is reported beside it.
+    let lines = errors(&link(rate, &format!("{lost}\njitter = \"$jiter\""), "loss = 1.5\njitter = \"1 s\""));
+    assert_eq!(lines.len(), 2, "{lines:#?}");
+}
+
+#[test]
+fn unlimited_data_under_a_controller_without_a_bound_are_refused() {
+    let said = "controller `fixed` has no bound, nor has the data; give it a `window` or a `rate`, or ";
+    let flow = |transport: &str, keys: &str| {
+        let keys = format!("transport = \"{transport}\"\n{keys}");
+        errors(&link("\"1 Mbit/s\"", "delay = \"1 s\"", "").replace("controller = \"cubic\"", &keys))
+    };
+    let consumer = |object: &str, keys: &str| {
+        errors(&format!(
+            "duration = \"1 h\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"1 s\"\n\
+             [producers.p]\nat = \"b\"\nprefix = \"/p\"\n{object}\n[consumers.c]\nat = \"a\"\nobject = \"/p\"\n{keys}\n"
+        ))
+    };
+    let fixed = "controller = \"fixed\"";
+    for lines in [flow("udpdtn", fixed), flow("ltp", fixed), consumer("", fixed)] {
+        assert!(lines.len() == 1 && lines[0].contains(said), "{lines:#?}");
+    }
+    let window = "controller = { name = \"fixed\", window = \"15 kB\" }";
+    for lines in [
+        flow("udpdtn", window),
+        flow("ltp", "controller = \"fixed\"\nplanned_rate = \"plan\""),
+        flow("udpdtn", "controller = \"fixed\"\nsize = \"1 MB\""),
+        flow("udpdtn", "controller = \"contact_rate\""),
+        flow("tcp", fixed),
+        consumer("object = \"1 MB\"", fixed),
+        consumer("", "controller = \"fixed\"\nsize = \"1 MB\""),
+        consumer("", window),
+        consumer("", "controller = \"short_queue\""),
+    ] {
+        assert_eq!(lines, [""; 0]);
+    }
+}

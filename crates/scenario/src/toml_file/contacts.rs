@@ -9,11 +9,12 @@ use crate::contacts::{
 };
 use crate::error::{Error, Result, is_not, quoted};
 use crate::keys;
-use crate::model::{ContactSource, Group, ScheduledContact};
+use crate::model::{ContactSource, Group, Known, ScheduledContact};
 use crate::quantity as q;
 use crate::tree::{Node, Value};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_worlds::contacts::Delay;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// More pairs than anyone means to name.
@@ -83,9 +84,32 @@ fn source(
         let what = format!("`{}`: nodes neither have nor know these contacts", section.key("happens"));
         return section.refuse("happens", what, "say `plan = true` if nodes expect them");
     }
-    let source = ContactSource { note, happens, ..ContactSource::new(name, told, is_plan) };
+    let known = known(section, is_plan, names)?;
+    let source = ContactSource { note, happens, known, ..ContactSource::new(name, told, is_plan) };
     context.sources.borrow_mut().insert(key, source.clone());
     Ok(source)
+}
+
+/// Which nodes know the contacts, and when.
+fn known(section: &Section, is_plan: bool, names: &Names) -> Result<Known> {
+    let given = ["known_to", "known_from", "known_until"].into_iter().find(|key| section.get(key).is_some());
+    if let Some(key) = given.filter(|_| !is_plan) {
+        let what = format!("`{}`: these contacts are no plan", section.key(key));
+        return section.refuse(key, what, "say `plan = true` if nodes know them beforehand");
+    }
+    let mut known = Known::default();
+    if let Some(text) = section.text("known_to")? {
+        let chosen = names.select(text).map_err(|wrong| Error::at(&section.place_of("known_to"), wrong))?;
+        known.to = Some(BTreeSet::from_iter(chosen).into_iter().collect());
+    }
+    let at = |key: &str| Ok(section.quantity(key, q::time)?.map(|at| Instant::ZERO.saturating_add(at)));
+    known.from = at("known_from")?.unwrap_or(known.from);
+    known.until = at("known_until")?.unwrap_or(known.until);
+    if known.until <= known.from {
+        let what = "nodes would forget the contacts before they know them";
+        return section.refuse("known_until", what, "give a time after `known_from`, and after the start");
+    }
+    Ok(known)
 }
 
 /// Whether nodes know the contacts beforehand: if the scenario says so, or its author or a planner wrote them down. Any

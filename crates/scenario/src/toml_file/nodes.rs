@@ -103,7 +103,8 @@ fn check_defaults(root: &Section, context: &Context, of: Motion) -> Result<()> {
 }
 
 /// Keys for all nodes that have none of their own.
-const COMMON: [&str; 7] = ["router", "mechanism", "buffer", "receipts", "drop_memory", "mobility", "radio"];
+const COMMON: [&str; 8] =
+    ["router", "mechanism", "buffer", "application_buffer", "receipts", "drop_memory", "mobility", "radio"];
 
 /// A line for each key for all nodes that counts for none, as every group has its own.
 pub fn without_effect(root: &Section) -> Vec<String> {
@@ -200,7 +201,19 @@ fn policy(section: &Section, root: &Section) -> Result<NodePolicy> {
         delete_delivered: own("delete_delivered")?.unwrap_or(false),
         overfill: own("overfill")?.unwrap_or(false),
         deliver_past_buffer: own("deliver_past_buffer")?.unwrap_or(false),
+        application_buffer: application_buffer(section, root)?,
     })
+}
+
+/// What may wait at the application; `None`: any number of bytes.
+fn application_buffer(section: &Section, root: &Section) -> Result<Option<Bytes>> {
+    let from = if section.get("application_buffer").is_some() { section } else { root };
+    let size = |text: &str| match text {
+        "none" => Ok(Some(Bytes(0))),
+        "unlimited" => Ok(None),
+        _ => quantity::bytes(text).map(Some),
+    };
+    Ok(from.quantity("application_buffer", size)?.flatten())
 }
 
 fn motion(

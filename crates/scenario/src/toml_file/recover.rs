@@ -7,7 +7,7 @@
 use super::nodes::STANDING;
 use crate::budget::LIMITS;
 use crate::error::{Error, Instead, Place};
-use crate::tree::{Entries, Node, Value, parse_argument};
+use crate::tree::{Entries, Node, Value, not_a_parameter, parse_argument};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -37,6 +37,8 @@ const FOLLOWS: &[(&str, &str)] = &[
     ("size", "file"),
     ("file", "rows"),
     ("file", "files"),
+    ("steps", "file"),
+    ("steps", "mahimahi"),
     ("rate", "rates"),
     ("delay", "round_trip"),
 ];
@@ -92,6 +94,9 @@ impl Recovery {
         }
         if !self.is_read_again || self.changed.is_empty() || self.found.iter().any(is_known) {
             return !self.found.iter().any(is_known);
+        }
+        if self.changed.iter().any(|changed| is_reference(error, changed)) {
+            return false;
         }
         let is_in = |table: &str| self.changed.iter().any(|changed| changed[0] == table);
         let Some(path) = path else {
@@ -184,6 +189,11 @@ fn causes(changed: &Path, of: &Path) -> bool {
     };
     let depends = FOLLOWS.iter().any(|(one, on)| key == one && (first == on || last == on));
     depends || (changed.len() == 1 && key == first)
+}
+
+/// Whether an error is about a reference to a parameter, and this is it.
+fn is_reference(error: &Error, changed: &Path) -> bool {
+    matches!(&changed[..], [table, name] if table == "parameters" && error.what == not_a_parameter(&format!("${name}")))
 }
 
 /// Whether a run would be too large.

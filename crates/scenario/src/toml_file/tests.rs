@@ -342,6 +342,26 @@ fn mistakes_in_told_contacts_are_told() {
     assert!(told(lone).starts_with("s.toml:4: no two nodes can ever meet; "), "{}", told(lone));
 }
 
+#[test]
+fn an_application_has_storage_of_its_own_by_node_or_for_all_nodes() {
+    let of = |root: &str, own: &str| {
+        let text = format!(
+            "duration = \"1 h\"\nrouter = \"direct\"\nbuffer = \"1 MB\"\n{root}\n[nodes.a]\n{own}\n[nodes.b]\n\
+             [contacts.c]\nrows = [{{ a = \"a\", b = \"b\", start = \"0 s\", end = \"9 s\", rate = \"1 Mbit/s\" }}]\n"
+        );
+        let network = points(&text).list.remove(0).scenario.bundles().unwrap().clone();
+        [0, 1].map(|at| network.groups[at].policy.application_buffer.map(|size| size.get()))
+    };
+    assert_eq!(of("", ""), [None; 2]);
+    assert_eq!(
+        of("application_buffer = \"none\"", "application_buffer = \"5 MB\""),
+        [Some(5_000_000), Some(0)]
+    );
+    assert_eq!(of("application_buffer = \"1 kB\"", "application_buffer = \"unlimited\""), [None, Some(1000)]);
+    let wrong = "duration = \"1 h\"\nrouter = \"direct\"\nbuffer = \"1 MB\"\napplication_buffer = \"some\"\n[nodes.a]\n";
+    assert!(told(wrong).starts_with("s.toml:4: `application_buffer`: "), "{}", told(wrong));
+}
+
 /// The contacts above with a second table of the pair BS and Sat0, from the middle of its contact on.
 fn with_expected(lines: &str) -> String {
     let table = format!(

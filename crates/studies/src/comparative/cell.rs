@@ -23,10 +23,16 @@ pub const MOBILITY: &str = "mobility";
 pub const ROUTER: &str = "router";
 /// The congestion mechanism.
 pub const MECHANISM: &str = "mechanism";
+/// Parameters of the mechanism that the scenario sets, or [`USUAL`].
+pub const SETTINGS: &str = "mechanism_settings";
 /// Size of each buffer.
 pub const BUFFER: &str = "buffer_kb";
 /// Longest time between two messages.
 pub const PERIOD: &str = "period_s";
+/// Size of the largest messages.
+pub const SIZE: &str = "size_kb";
+/// How far the radios on Earth reach.
+pub const RANGE: &str = "range_m";
 /// Lifetime of messages.
 pub const LIFETIME: &str = "lifetime_h";
 /// Whether nodes exchange receipts of deliveries.
@@ -35,6 +41,11 @@ pub const RECEIPTS: &str = "receipts";
 pub const DROP_MEMORY: &str = "drop_memory";
 /// Length of the run.
 pub const RUN: &str = "run";
+/// What the run is for: the name of a [`super::readings::Reading`] of a mechanism or a movement, what
+/// [`super::plan::BESIDE`] names, or [`USUAL`].
+pub const READING: &str = "reading";
+/// As in the primary reading.
+pub const USUAL: &str = "usual";
 
 /// Columns and values, always in the same order.
 pub type Cell = Vec<(String, String)>;
@@ -58,17 +69,21 @@ pub fn cell_of(file: &Table, axes: &[(String, String)]) -> Cell {
             (PROPAGATION, said("world.propagation")),
         ]);
     } else {
-        cell.push((MOBILITY, first_word(&said("mobility"))));
+        cell.extend([(MOBILITY, first_word(&said("mobility"))), (RANGE, first_word(&said("radio.range")))]);
     }
+    let mechanism = said("mechanism");
     cell.extend([
         (ROUTER, first_word(&said("router"))),
-        (MECHANISM, first_word(&said("mechanism"))),
+        (MECHANISM, first_word(&mechanism)),
+        (SETTINGS, mechanism.split_once(' ').map_or(USUAL, |(_, settings)| settings).to_string()),
         (BUFFER, first_word(&said("buffer"))),
+        (SIZE, upper_end(&said("traffic.messages.size"))),
         (PERIOD, upper_end(&said("traffic.messages.interval"))),
         (LIFETIME, first_word(&said("traffic.messages.lifetime"))),
         (RECEIPTS, flag(said("receipts"))),
         (DROP_MEMORY, flag(said("drop_memory"))),
         (RUN, said("duration")),
+        (READING, USUAL.to_string()),
     ]);
     cell.into_iter().map(|(column, value)| (column.to_string(), value)).collect()
 }
@@ -82,12 +97,27 @@ fn find<'a>(table: &'a Table, path: &str) -> Option<&'a Value> {
     }
 }
 
+/// The cell with another value in one column.
+pub fn with(cell: Cell, column: &str, value: &str) -> Cell {
+    let one = |(known, old): (String, String)| {
+        let value = if known == column { value.to_string() } else { old };
+        (known, value)
+    };
+    cell.into_iter().map(one).collect()
+}
+
 /// Text as the axes of a sweep show it: an algorithm's or a model's name comes first.
-fn text_of(value: &Value) -> String {
+pub fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Table(table) => {
-            ["name", "model"].iter().find_map(|key| table.get(*key)).map(text_of).unwrap_or_default()
+            let is_name = |key: &str| ["name", "model"].contains(&key);
+            let name = table.iter().find(|(key, _)| is_name(key)).map(|(_, value)| text_of(value));
+            let others = table.iter().filter(|(key, _)| !is_name(key));
+            name.into_iter()
+                .chain(others.map(|(key, value)| format!("{key}={}", text_of(value))))
+                .collect::<Vec<_>>()
+                .join(" ")
         }
         other => other.to_string(),
     }
@@ -139,6 +169,7 @@ mod tests {
         file = "contacts/S_Dur1000.csv"
         [traffic.messages]
         from = "BS"
+        size = "50..100 kB"
         interval = "1..300 s"
         lifetime = "12 h"
     "#;
@@ -162,6 +193,16 @@ mod tests {
         assert_eq!(value(&cell, BUFFER), "4000");
         assert_eq!((value(&cell, TRAFFIC), value(&cell, CONTACTS)), ("base_to_rovers", "S"));
         assert_eq!(value(&cell, RECEIPTS), "false");
+    }
+
+    #[test]
+    fn another_reading_is_another_cell_of_the_same_mechanism() {
+        let usual = cell("epidemic", "rrcc limit_of=message", &[]);
+        let other = with(cell("epidemic", "rrcc limit_of=contact", &[]), READING, "per contact");
+        assert_ne!(usual, other);
+        assert_eq!((value(&usual, MECHANISM), value(&other, MECHANISM)), ("rrcc", "rrcc"));
+        assert_eq!(value(&usual, SETTINGS), "limit_of=message");
+        assert_eq!((value(&usual, READING), value(&other, READING)), (USUAL, "per contact"));
     }
 
     #[test]

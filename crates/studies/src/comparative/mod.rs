@@ -7,6 +7,7 @@
 pub mod cell;
 mod charts;
 pub mod claims;
+mod learnt;
 pub(crate) mod plan;
 mod readings;
 mod tables;
@@ -33,9 +34,11 @@ pub const STUDY: Study = Study {
     metrics: Outcome::metrics,
     evaluate: |evidence: &Evidence<'_>| {
         let results = evidence.results;
-        let (claims, figures, tables) =
-            (claims::evaluate(results), charts::all(results), tables::all(results));
-        Ok(Said { claims, figures, tables, ..Said::default() })
+        let tested = claims::evaluate(results);
+        let (figures, tables) = (charts::all(results), tables::all(results, &tested));
+        let facts = learnt::facts(results, &tested);
+        let claims = tested.iter().map(claims::Tested::verdict).collect();
+        Ok(Said { claims, figures, tables, facts, ..Said::default() })
     },
     real: Real::Nothing,
     judges_controllers: false,

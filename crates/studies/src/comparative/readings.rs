@@ -2,8 +2,9 @@
 
 use super::cell::{
     BUFFER, CONTACTS, DROP_MEMORY, DURATION, INTER_CONTACT, LIFETIME, MECHANISM, MOBILITY, PERIOD,
-    PROPAGATION, RECEIPTS, ROUTER, TRAFFIC, WORLD,
+    PROPAGATION, READING, RECEIPTS, ROUTER, TRAFFIC, USUAL, WORLD,
 };
+use super::plan::BESIDE;
 use crate::shared::runs::Runs;
 use lightlag_lab::results::Results;
 
@@ -23,7 +24,57 @@ pub struct Reading {
     pub name: &'static str,
     interplanetary: [(&'static str, &'static str); 3],
     switches: [(&'static str, &'static str); 2],
+    variation: Option<&'static Variation>,
+    /// The caption of figure 9 says 500 kB, table 4 says 1000 kB.
+    figure_9_buffer: &'static str,
 }
+
+/// Something that the figures use, a mechanism for instance, read otherwise: a key of the scenario files with another
+/// value, whose runs replace those of the primary reading.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Variation {
+    /// Name of the reading.
+    pub name: &'static str,
+    /// Column and value of the runs that it replaces.
+    pub replaces: (&'static str, &'static str),
+    /// Key and value in TOML.
+    pub set: (&'static str, &'static str),
+}
+
+/// A mechanism under one of its readings.
+const fn read(name: &'static str, mechanism: &'static str, as_toml: &'static str) -> Variation {
+    Variation { name, replaces: (MECHANISM, mechanism), set: ("mechanism", as_toml) }
+}
+
+/// CCC with one of its constants, to which the paper gives no values, a quarter or four times ours.
+const fn credit(name: &'static str, as_toml: &'static str) -> Variation {
+    read(name, "credit", as_toml)
+}
+
+/// Every variation.
+pub const VARIATIONS: &[Variation] = &[
+    read("RRCC: limit per contact", "rrcc", r#"{ name = "rrcc", limit_of = "contact" }"#),
+    read("AFNER: numbers learned at contacts", "afner", r#"{ name = "afner", knowledge = "gossip" }"#),
+    read("AFNER: numbers 600 s old", "afner", r#"{ name = "afner", knowledge = "stale" }"#),
+    credit("CCC: a credit lost in 15 s", r#"{ name = "credit", unit = "15 s" }"#),
+    credit("CCC: a credit lost in 240 s", r#"{ name = "credit", unit = "240 s" }"#),
+    credit("CCC: maximum 25", r#"{ name = "credit", initial = 25, maximum = 25 }"#),
+    credit("CCC: maximum 400", r#"{ name = "credit", initial = 400, maximum = 400 }"#),
+    credit("CCC: minimum 25", r#"{ name = "credit", minimum = 25 }"#),
+    credit("CCC: minimum 50", r#"{ name = "credit", minimum = 50 }"#),
+    credit("CCC: penalty 1.25", r#"{ name = "credit", penalty = 1.25 }"#),
+    credit("CCC: penalty 20", r#"{ name = "credit", penalty = 20 }"#),
+    credit("CCC: reward 1.25", r#"{ name = "credit", reward = 1.25 }"#),
+    credit("CCC: reward 20", r#"{ name = "credit", reward = 20 }"#),
+    Variation {
+        name: "random walk to any place",
+        replaces: (MOBILITY, "random_walk"),
+        set: (
+            "mobility",
+            r#"{ model = "random_waypoint", area = "1 km x 1 km", speed = "0.5..1.5 m/s", initial = "stationary_distribution" }"#,
+        ),
+    },
+];
 
 const STRETCHED: (&str, &str) = (CONTACTS, "S");
 const PERIODIC: (&str, &str) = (CONTACTS, "P");
@@ -40,7 +91,30 @@ impl Reading {
         name: "stretched tables, base to rovers, pipelined",
         interplanetary: [STRETCHED, BASE_TO_ROVERS, PIPELINED],
         switches: PLAIN,
+        variation: None,
+        figure_9_buffer: "500",
     };
+
+    /// The readings of mechanisms, movements and buffers, in the primary reading of the scenario.
+    pub fn varied() -> impl Iterator<Item = Self> {
+        let of = |one: &'static Variation| Self { name: one.name, variation: Some(one), ..Self::PRIMARY };
+        let large = Self { name: "figure 9 with 1000 kB", figure_9_buffer: "1000", ..Self::PRIMARY };
+        VARIATIONS.iter().map(of).chain([large])
+    }
+
+    /// Whether it is one of [`Self::varied`].
+    pub fn is_varied(&self) -> bool {
+        self.variation.is_some() || self.figure_9_buffer != Self::PRIMARY.figure_9_buffer
+    }
+
+    /// Whether what is read otherwise was run; of a reading of the scenario a part may be missing.
+    pub fn was_run(&self, results: &Results) -> bool {
+        let place = [(MOBILITY, "random_walk"), (BUFFER, self.figure_9_buffer)];
+        match self.variation {
+            Some(variation) => !Runs::all(results).only(READING, variation.name).is_empty(),
+            None => !self.is_varied() || !Runs::all(results).fixed(&place).is_empty(),
+        }
+    }
 
     /// Every reading of the interplanetary scenario, the primary one first.
     pub fn all_interplanetary() -> Vec<Self> {
@@ -68,7 +142,7 @@ impl Reading {
                 ("periodic, all to all", [PERIODIC, ALL_TO_ALL, PIPELINED]),
                 ("periodic, all to all, stop-and-wait", [PERIODIC, ALL_TO_ALL, STOP_AND_WAIT]),
             ]
-            .map(|(name, interplanetary)| Self { name, interplanetary, switches: PLAIN })
+            .map(|(name, interplanetary)| Self { name, interplanetary, ..Self::PRIMARY })
             .to_vec(),
             Scope::Terrestrial => [
                 ("with receipts", "true", "false"),
@@ -101,15 +175,27 @@ pub struct Data<'a> {
     pub figure_9: Runs<'a>,
     /// Ours: lifetimes shorter than the run, between planets.
     pub lifetimes: Runs<'a>,
+    /// Ours: figure 8 at 300 s with smaller and larger messages, the same bytes offered.
+    pub sizes: Runs<'a>,
+    /// Ours: figure 8 at 300 s with radios that reach less far.
+    pub ranges: Runs<'a>,
+    /// Ours: ION's rule between planets and on Earth.
+    pub ion: Runs<'a>,
 }
 
 impl<'a> Data<'a> {
     /// Takes the slices.
     pub fn of(results: &'a Results, reading: &Reading) -> Self {
-        let all = Runs::all(results).fixed(&reading.switches);
+        let usual = Runs::all(results).only(READING, USUAL);
+        let read = reading.variation.map_or(usual.clone(), |variation| {
+            let (column, value) = variation.replaces;
+            usual.without(column, value).and(&Runs::all(results).only(READING, variation.name))
+        });
+        let all = read.fixed(&reading.switches);
         let planets = all.only(WORLD, "ipn").fixed(&reading.interplanetary);
         let whole_life = planets.only(LIFETIME, "12");
         let earth = all.only(WORLD, "terrestrial");
+        let beside = |what| Runs::all(results).only(READING, what);
         const EPIDEMIC: (&str, &str) = (ROUTER, "epidemic");
         const EVERY_300_S: (&str, &str) = (PERIOD, "300");
         const USUAL_BUFFER: (&str, &str) = (BUFFER, "4000");
@@ -121,7 +207,10 @@ impl<'a> Data<'a> {
             figure_6: whole_life.fixed(&[EVERY_300_S, USUAL_GAP, USUAL_LENGTH]),
             figure_7: whole_life.fixed(&[EVERY_300_S, USUAL_BUFFER, USUAL_GAP]),
             figure_8: earth.fixed(&[EPIDEMIC, (BUFFER, "1000"), (MOBILITY, "random_waypoint")]),
-            figure_9: earth.fixed(&[(BUFFER, "500"), EVERY_300_S]),
+            figure_9: earth.fixed(&[(BUFFER, reading.figure_9_buffer), EVERY_300_S]),
+            sizes: beside(BESIDE[0]),
+            ranges: beside(BESIDE[1]),
+            ion: beside(BESIDE[2]),
             lifetimes: planets.fixed(&[
                 EPIDEMIC,
                 (MECHANISM, "none"),

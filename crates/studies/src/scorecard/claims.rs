@@ -1,7 +1,7 @@
 //! The limits, and the sentences that open the report.
 
 use super::controllers::{CONTESTANTS, REFERENCE};
-use super::standing::{NETWORKS_KEPT, Pace, Standing, quantile};
+use super::standing::{DROPPED_MOST, NETWORKS_KEPT, Pace, Standing, quantile};
 use super::tables::{PROPERTIES, controllers, kept, left_out};
 use super::text::short;
 use crate::shared::parts::found;
@@ -69,9 +69,16 @@ pub fn sentences(standings: &[Standing<'_>], count: usize) -> Vec<(&'static str,
         format!("{name} in {}{few}", percent(held, runs(name)))
     });
     let drops = each(&|name| {
-        let over = of(standings, name).filter(|one| !one.keeps_drops()).count();
+        let over = of(standings, name).filter(|one| one.dropped() >= DROPPED_MOST).count();
+        let beyond = of(standings, name).filter(|one| !one.keeps_drops()).count();
         let most = of(standings, name).map(Standing::dropped).fold(0.0, f64::max);
-        format!("{name} in {} (at most {} %)", percent(over, runs(name)), short(100.0 * most))
+        let [over, beyond] = [over, beyond].map(|count| percent(count, runs(name)));
+        let excused = if over == beyond {
+            String::new()
+        } else {
+            format!("{beyond} but for those beside TCP where CUBIC drops as many, ")
+        };
+        format!("{name} in {over} ({excused}at most {} %)", short(100.0 * most))
     });
     let shares = each(&|name| {
         let median = |pace: Pace| {

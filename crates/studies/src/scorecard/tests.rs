@@ -3,9 +3,13 @@
 use super::adversary::{self, Effort};
 use super::controllers::{CONTESTANTS, asked, find};
 use super::measures::{self, measures};
-use super::plan::{network, networks, scenario};
+use super::plan::{NETWORK, network, networks, scenario};
 use super::space::{Company, Network, drawn};
-use super::{corners, text};
+use super::standing::standings;
+use super::{claims, corners, text};
+use crate::shared::runs::VARIANT;
+use crate::shared::tests::results;
+use lightlag_lab::results::Row;
 use lightlag_lab::run::{ContactsCache, Options, run};
 use lightlag_scenario::{Catalogue, ScenarioFile, Seed};
 use proptest::prelude::*;
@@ -269,4 +273,24 @@ fn default_controllers_play_drawn_networks_to_the_end() {
             assert_eq!(outcome.violations_total, 0, "{index}, {}: {:?}", contestant.name, outcome.violations);
         }
     }
+}
+
+#[test]
+fn the_report_counts_each_network_in_which_queues_drop_too_much_and_which_of_them_are_excused() {
+    let beside_tcp = |index: &u64| matches!(drawn(1, *index).company, Company::Tcp(_));
+    let with = (0..99).find(beside_tcp).unwrap();
+    let without = (0..99).find(|index| !beside_tcp(index)).unwrap();
+    let row = |index: u64, controller: &str, dropped: f64| {
+        let values = [(NETWORK, format!("s1_n{index}")), (VARIANT, controller.to_owned())];
+        let values = values.map(|(name, value)| (name.to_owned(), value)).to_vec();
+        let metrics = vec![(measures::SHARE.into(), 0.9), (measures::DROPPED.into(), dropped)];
+        Row { point: 0, seed: 1, values, metrics }
+    };
+    let of = |index| [row(index, "contact_rate", 0.1), row(index, "cubic", 0.2)];
+    let results = results([of(with), of(without)].concat());
+    let sentences = claims::sentences(&standings(&results), 2);
+    let drops = &sentences.iter().find(|(name, _)| *name == "drops").unwrap().1;
+    let said = "Queues drop 5 % of the packets or more: contact_rate in 100.0 % (50.0 % but for those beside TCP where CUBIC \
+                drops as many, at most 10 %).";
+    assert_eq!(drops, said);
 }

@@ -26,6 +26,8 @@ enum Wanted {
     Small(f64),
     /// Beyond this of zero, to either side.
     Large(f64),
+    /// This or more, with the whole interval.
+    AtLeast(f64),
 }
 
 /// One tested statement.
@@ -66,6 +68,11 @@ impl Part {
         Self::new(label, test, Wanted::Large(SIMILAR))
     }
 
+    /// The difference is claimed to be no lower than this.
+    pub fn at_least(label: impl Into<String>, test: Option<Paired>, margin: f64) -> Self {
+        Self::new(label, test, Wanted::AtLeast(margin))
+    }
+
     /// Shows these figures instead of the difference.
     #[must_use]
     pub fn told(mut self, told: String) -> Self {
@@ -94,6 +101,10 @@ impl Part {
                 grade(mean.abs() <= margin, inside)
             }
             Wanted::Large(margin) => grade(mean.abs() > margin, sure),
+            Wanted::AtLeast(margin) => {
+                let above = test.difference.half_width.is_some_and(|half| mean - half >= margin);
+                grade(mean >= margin, above)
+            }
         }
     }
 }
@@ -110,7 +121,8 @@ pub fn judge(parts: Vec<Part>) -> Finding {
     let ends: Vec<End> =
         run.iter().map(|(part, test)| part.end(test, test.p.and_then(|_| corrected.next()))).collect();
     let told: Vec<String> = run.iter().zip(&ends).map(|((part, _), end)| sentence(part, *end)).collect();
-    Finding { holds: joined(&ends), we_measure: told.join("; ") }
+    let hold = ends.iter().filter(|end| **end == End::Holds).count();
+    Finding::new(joined(&ends), told.join("; ")).of_parts(hold, ends.len())
 }
 
 /// A claim of plain statements without a test.
@@ -122,13 +134,14 @@ pub fn count(statements: &[(String, bool)]) -> Finding {
 
 /// A claim of which these parts hold.
 pub fn found(all: &[bool], we_measure: String) -> Finding {
-    let holds = match all.iter().filter(|holds| **holds).count() {
+    let hold = all.iter().filter(|holds| **holds).count();
+    let holds = match hold {
         _ if all.is_empty() => return Finding::untestable(NOT_RUN),
         0 => Holds::No,
         n if n == all.len() => Holds::Yes,
         _ => Holds::Partly,
     };
-    Finding { holds, we_measure }
+    Finding::new(holds, we_measure).of_parts(hold, all.len())
 }
 
 /// "mean ± half width".
@@ -176,6 +189,7 @@ mod tests {
         assert_eq!(judge(vec![up(), up()]).holds, Holds::Yes);
         assert_eq!(judge(vec![down(), down()]).holds, Holds::No);
         assert_eq!(judge(vec![up(), down()]).holds, Holds::Partly);
+        assert_eq!(judge(vec![up(), down()]).words(), "partly, 1 of 2");
         assert_eq!(judge(vec![up(), Part::positive("not run", None)]).holds, Holds::Yes);
     }
 
@@ -191,6 +205,15 @@ mod tests {
         assert_eq!(judge(vec![Part::similar("x", test(&[0.2, -0.2, 0.03]))]).holds, Holds::Partly);
         assert_eq!(judge(vec![Part::similar("x", test(&[0.2, 0.21, 0.2]))]).holds, Holds::No);
         assert_eq!(judge(vec![Part::dissimilar("x", test(&[-0.2, -0.21, -0.2]))]).holds, Holds::Yes);
+    }
+
+    #[test]
+    fn no_lower_than_a_margin_needs_the_whole_interval_above_it() {
+        let verdict = |values: &[f64]| judge(vec![Part::at_least("x", test(values), -0.05)]).holds;
+        assert_eq!(verdict(&[0.3, 0.31, 0.3]), Holds::Yes);
+        assert_eq!(verdict(&[-0.02, -0.022, -0.021]), Holds::Yes);
+        assert_eq!(verdict(&[-0.2, 0.2, 0.03]), Holds::Partly);
+        assert_eq!(verdict(&[-0.06, -0.061, -0.062]), Holds::No);
     }
 
     #[test]

@@ -54,6 +54,19 @@ impl<'a> Runs<'a> {
         self.only(VARIANT, variant).filtered(here)
     }
 
+    /// Those without this value in this column.
+    #[must_use]
+    pub fn without(&self, column: &str, value: &str) -> Self {
+        self.filtered(|row| row.value(column) != Some(value))
+    }
+
+    /// These, and then others.
+    #[must_use]
+    pub fn and(mut self, others: &Self) -> Self {
+        self.rows.extend(&others.rows);
+        self
+    }
+
     fn filtered(&self, wanted: impl Fn(&&'a Row) -> bool) -> Self {
         Self { rows: self.rows.iter().filter(|row| wanted(row)).copied().collect() }
     }

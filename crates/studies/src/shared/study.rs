@@ -239,7 +239,7 @@ impl Studied {
     pub fn terminal(&self) -> String {
         let mut text = String::new();
         for claim in &self.report.claims {
-            text += &format!("{:4} {:10} {}\n", claim.id, claim.holds.word(), claim.paper_says);
+            text += &format!("{:4} {:15} {}\n", claim.id, claim.words(), claim.paper_says);
         }
         let (opening, tables) = (&self.report.opening, &self.report.tables);
         let is_shown = |table: &&Table| PRINTED.iter().any(|title| table.title.starts_with(title));

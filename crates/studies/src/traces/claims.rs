@@ -37,7 +37,7 @@ fn nowhere_dear(all: &[&Standing<'_>]) -> Finding {
         worst.cell.told()
     );
     let holds = if dear.is_empty() { Holds::Yes } else { Holds::No };
-    Finding { holds, we_measure: we_measure + &listed(&dear, Measure::Bytes) }
+    Finding::new(holds, we_measure + &listed(&dear, Measure::Bytes))
 }
 
 /// No node of any run had an algorithm that reads a plan.
@@ -48,7 +48,7 @@ fn without_a_plan(results: &Results) -> Finding {
     }
     let planned = known.iter().filter(|nodes| **nodes > 0.0).count();
     let holds = if planned == 0 { Holds::Yes } else { Holds::No };
-    Finding { holds, we_measure: format!("a plan was read in {planned} of {} runs", known.len()) }
+    Finding::new(holds, format!("a plan was read in {planned} of {} runs", known.len()))
 }
 
 /// How often ours is better, as good and worse by a measure, and how often worse beyond chance.
@@ -125,7 +125,7 @@ fn nowhere_worse(standings: &[&Standing<'_>], measure: Measure) -> Finding {
         (_, 0) => Holds::Partly,
         _ => Holds::No,
     };
-    Finding { holds, we_measure: tally.told() + &listed(&worst(standings, measure), measure) }
+    Finding::new(holds, tally.told() + &listed(&worst(standings, measure), measure))
 }
 
 /// The first of some cells with their differences.

@@ -29,7 +29,7 @@ static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/scenarios/traces");
 pub const STUDY: Study = Study {
     name: "traces",
     paper: "(ours)",
-    summary: "copy_value against every other congestion mechanism on recorded contacts, without a contact plan",
+    summary: "copy_value against every other congestion mechanism on recorded contacts",
     takes: "5 s quick, 11 min with all traces",
     words: &WORDS,
     plan: points,

@@ -75,7 +75,7 @@ pub fn with_interval(found: &Difference) -> String {
 
 fn at_most(found: &[(&Standing<'_>, Difference)], all: usize, most: f64) -> Finding {
     let holds = if found.len() as f64 <= most * all as f64 { Holds::Yes } else { Holds::No };
-    Finding { holds, we_measure: counted(found, all) }
+    Finding::new(holds, counted(found, all))
 }
 
 fn rarely_worse(standings: &[Standing<'_>]) -> Finding {
@@ -103,7 +103,7 @@ fn small_regret(regrets: &[Regret<'_, '_>]) -> Finding {
     };
     let holds = if ours <= REGRET_MOST * next { Holds::Yes } else { Holds::No };
     let we_measure = format!("{}; the next is {name} with {}", number(ours), number(next));
-    Finding { holds, we_measure }
+    Finding::new(holds, we_measure)
 }
 
 /// The single other that delivers most.
@@ -117,7 +117,7 @@ fn ahead(regrets: &[Regret<'_, '_>]) -> Finding {
     };
     let holds = if ours.ratio() >= other.ratio() + AHEAD { Holds::Yes } else { Holds::No };
     let we_measure = format!("{}; {} {}", number(ours.ratio()), other.name, number(other.ratio()));
-    Finding { holds, we_measure }
+    Finding::new(holds, we_measure)
 }
 
 /// What a part adds to the delivery ratio: the mean over the cells, and its interval by the bootstrap over them.

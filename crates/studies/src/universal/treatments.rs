@@ -11,8 +11,6 @@ const NONE: &str = "none";
 const OTHERS: [&str; 5] = [NONE, "rrcc", "afner", "storage_routing", "credit"];
 /// Also in drawn networks.
 const LEARNING: &str = "smart_dtn_cc";
-/// Ours too, with receipts of its own.
-const SECOND: &str = "expected_wait";
 /// Nothing is ever dropped.
 const UNLIMITED: &str = "none + receipts, unlimited buffers";
 /// Without a mechanism, but with receipts as ours has them.
@@ -124,7 +122,7 @@ pub fn in_networks() -> Vec<Treatment> {
     let mut all = vec![Treatment::new(MECHANISM, false, Role::Ours)];
     let others = OTHERS.into_iter().chain([LEARNING]);
     all.extend(others.map(|name| Treatment::new(name, true, Role::Other)));
-    all.extend([SECOND, NONE].map(|name| Treatment::new(name, false, Role::Other)));
+    all.push(Treatment::new(NONE, false, Role::Other));
     all.extend(PARTS.map(Treatment::without));
     all.push(Treatment::new(ALL_SEEING, true, Role::Reference));
     all

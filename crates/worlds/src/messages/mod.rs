@@ -7,5 +7,5 @@ mod send_order;
 mod setup;
 mod world;
 
-pub use setup::{Builder, Control, Node, Reply, Rules, SendOrderKind, Setup};
+pub use setup::{Builder, Control, Node, Reply, Revision, Rules, SendOrderKind, Setup};
 pub use world::{World, run};

@@ -9,6 +9,7 @@ pub(super) struct Plan<'a> {
     downs: Cursor<(Instant, u32)>,
     ups: Cursor<(Instant, u32)>,
     rates: Cursor<(Instant, u32)>,
+    revisions: Cursor<(Instant, u32)>,
     bundles: &'a [Bundle],
     expiries: Cursor<(Instant, u32)>,
     purge: Option<(Instant, Duration)>,
@@ -50,6 +51,7 @@ impl<'a> Plan<'a> {
             downs: Cursor::new(times(|c| c.end)),
             ups: Cursor::new(times(|c| c.start)),
             rates: Cursor::new(rate_changes(setup)),
+            revisions: Cursor::new(revisions(setup)),
             bundles: &setup.bundles[..setup.bundles.len() - setup.replies.len()],
             expiries: Cursor::new(expiries.map(|b| (b.expires, b.id.0)).collect()),
             purge: rules.purge_every.map(|every| (Instant::ZERO + every, every)),
@@ -63,6 +65,7 @@ impl<'a> Plan<'a> {
             .next_at()
             .min(self.ups.next_at())
             .min(self.rates.next_at())
+            .min(self.revisions.next_at())
             .min(creation)
             .min(self.expiries.next_at())
             .min(regular(self.purge))
@@ -77,6 +80,10 @@ impl<'a> Plan<'a> {
     /// A contact whose rate changes.
     pub fn rate_change(&mut self, now: Instant) -> Option<u32> {
         self.rates.take(now)
+    }
+    /// The number of a revision of what nodes know.
+    pub fn revision(&mut self, now: Instant) -> Option<u32> {
+        self.revisions.take(now)
     }
     pub fn creation(&mut self, now: Instant) -> Option<&'a Bundle> {
         let (first, rest) = self.bundles.split_first()?;
@@ -94,6 +101,12 @@ impl<'a> Plan<'a> {
     pub fn sample(&mut self, now: Instant) -> bool {
         advance(&mut self.sample, now)
     }
+}
+
+/// Those after the beginning.
+fn revisions(setup: &Setup) -> Vec<(Instant, u32)> {
+    let all = setup.revisions.iter().zip(0..).map(|(revision, number)| (revision.at, number));
+    all.filter(|(at, _)| *at > Instant::ZERO).collect()
 }
 
 fn rate_changes(setup: &Setup) -> Vec<(Instant, u32)> {

@@ -2,7 +2,8 @@
 
 use crate::contacts::Contacts;
 use lightlag_protocols::dtn::{
-    BuildContext, Built, Bundle, BundleId, ContactPlan, Mechanism, NodePolicy, Propagation, Radio, Router,
+    BuildContext, Built, Bundle, BundleId, ContactPlan, Mechanism, NodeId, NodePolicy, Propagation, Radio,
+    Router,
 };
 use lightlag_protocols::record::bundles::ReplyKind;
 use lightlag_protocols::time::{Duration, Instant};
@@ -34,6 +35,8 @@ pub struct Setup {
     pub contacts: Arc<Contacts>,
     /// Contacts that nodes know beforehand; empty where no algorithm uses them.
     pub plan: Arc<ContactPlan>,
+    /// What some nodes know instead, and from when on; ascending by [`Revision::at`].
+    pub revisions: Arc<Vec<Revision>>,
     /// What is created when, ascending by [`Bundle::created`]; a bundle's number is its index.
     pub bundles: Arc<Vec<Bundle>>,
     /// Which bundles are answered at their destination. The replies stand at the end of `bundles`, in this order, with
@@ -45,6 +48,17 @@ pub struct Setup {
     pub seed: u64,
     /// How links and nodes behave.
     pub rules: Rules,
+}
+
+/// From a time on these nodes know this plan instead of what they knew before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Revision {
+    /// From when on; at [`Instant::ZERO`] nodes know it from the beginning.
+    pub at: Instant,
+    /// Which nodes, ascending.
+    pub nodes: Vec<NodeId>,
+    /// What they know.
+    pub plan: Arc<ContactPlan>,
 }
 
 /// A bundle that is created when another one first arrives at its destination.

@@ -24,6 +24,8 @@ use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Remaining};
 use replies::Replies;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// Runs a setup and reports every event to `observer`.
 pub fn run<O: Observer>(setup: &Setup, observer: &mut O) {
@@ -157,6 +159,8 @@ pub struct World<'a, O> {
     /// Per node, the buffer state that its peers see; empty where no mechanism needs it.
     spaces: Vec<PeerSpace>,
     receipts: bool,
+    /// Per node, ends of the lifetimes of bundles that came to it as their destination, where summaries are charged.
+    came: Vec<BinaryHeap<Reverse<Instant>>>,
     /// Whether any router passes copies at once.
     instant: bool,
     /// Whether any router counts the peers that hold a copy.
@@ -214,6 +218,7 @@ impl<'a, O: Observer> World<'a, O> {
             instant: needs(|agent| agent.router_properties().instant),
             counts_holders: needs(|agent| agent.router_properties().holders.is_some()),
             receipts: setup.nodes.iter().any(|n| n.policy.receipts) || needs(|a| a.needs().receipts),
+            came: vec![BinaryHeap::new(); count],
             changes: 0,
             supply: vec![0; count],
             demand: vec![0; count],
@@ -267,6 +272,9 @@ impl<'a, O: Observer> World<'a, O> {
             while let Some(contact) = self.plan.rate_change(now) {
                 self.rate_change(contact);
             }
+            while let Some(revision) = self.plan.revision(now) {
+                self.revise_plan(revision);
+            }
             while let Some(contact) = self.plan.contact_up(now) {
                 self.contact_up(contact);
             }
@@ -307,6 +315,10 @@ impl<'a, O: Observer> World<'a, O> {
 
     fn create(&mut self, bundle: &Bundle) {
         let node = bundle.source;
+        if self.setup.nodes[node.0 as usize].policy.application_buffer.is_some() {
+            // The buffer may have room that nothing has taken, as the node has met no other since.
+            self.retry_waiting(node);
+        }
         self.hear_peers(node);
         let agent = &mut self.agents[node.0 as usize];
         let outcome = agent.create(self.now, *bundle, self.census.as_ref());
@@ -344,6 +356,10 @@ impl<'a, O: Observer> World<'a, O> {
         self.flush_change(node);
     }
     fn expire(&mut self, id: BundleId) {
+        let source = self.setup.bundles[id.0 as usize].source;
+        if let Some(bundle) = self.agents[source.0 as usize].expire_waiting(self.now, id) {
+            self.record(&Record::Rejected(bundle));
+        }
         for node in 0..self.agents.len() {
             if self.agents[node].store().contains(id) {
                 self.agents[node].expire(self.now, id);
@@ -353,6 +369,9 @@ impl<'a, O: Observer> World<'a, O> {
     }
     fn purge(&mut self) {
         for node in 0..self.agents.len() {
+            for bundle in self.agents[node].purge_waiting(self.now) {
+                self.record(&Record::Rejected(bundle));
+            }
             if self.active[node] > 0 {
                 self.purge_later[node] = true;
             } else {
@@ -523,6 +542,7 @@ impl<'a, O: Observer> World<'a, O> {
     fn arrive(&mut self, flight: Flight) {
         let Flight { transit, from, to, started, flight } = flight;
         let (id, kind, hops) = (transit.bundle.id, transit.kind, transit.hops);
+        let expires = transit.bundle.expires;
         if self.track_expected {
             self.expected[to.0 as usize].remove(id.0);
         }
@@ -543,6 +563,9 @@ impl<'a, O: Observer> World<'a, O> {
                     census.on_delivered(id, to);
                 }
                 self.record(&Record::Delivered { from, to, id, started, hops, first });
+                if first {
+                    self.count_came(to, expires);
+                }
                 if first && self.receipts {
                     self.flood_receipt(to, id);
                 }
@@ -748,7 +771,10 @@ impl<'a, O: Observer> World<'a, O> {
 
 fn new_agent(setup: &Setup, node: NodeId) -> Agent {
     let spec = &setup.nodes[node.0 as usize];
-    let (nodes, seed, plan) = (setup.nodes.len() as u32, setup.seed, setup.plan.clone());
+    let (nodes, seed) = (setup.nodes.len() as u32, setup.seed);
+    let first = setup.revisions.iter().take_while(|revision| revision.at == Instant::ZERO);
+    let own = first.filter(|revision| revision.nodes.binary_search(&node).is_ok()).last();
+    let plan = own.map_or(&setup.plan, |revision| &revision.plan).clone();
     let context = BuildContext { node, nodes, seed, plan, ..BuildContext::default() };
     let router = (spec.router)(context.clone());
     let context = BuildContext { router: router.properties, ..context };

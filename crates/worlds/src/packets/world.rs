@@ -110,8 +110,7 @@ impl<'a, O: Observer> World<'a, O> {
     /// Runs up to and including `until`, but not beyond the end of the run. True once it has ended: nothing happens any
     /// more.
     pub fn advance(&mut self, until: Instant) -> bool {
-        let sent_max = self.setup.until_sent.unwrap_or(u64::MAX);
-        while self.unfinished > 0 && self.sent < sent_max {
+        while self.unfinished > 0 && self.sent < self.sent_max() {
             let (at, party) = self.agenda.first();
             if at > self.setup.until || at == Instant::MAX {
                 self.now = self.setup.until;
@@ -135,6 +134,10 @@ impl<'a, O: Observer> World<'a, O> {
             }
         }
         true
+    }
+    /// Packets sent until the run ends.
+    fn sent_max(&self) -> u64 {
+        self.setup.until_sent.unwrap_or(u64::MAX)
     }
     fn visit_link(&mut self, now: Instant, index: u32) {
         let next = loop {
@@ -172,11 +175,15 @@ impl<'a, O: Observer> World<'a, O> {
     #[inline]
     fn visit_end(&mut self, now: Instant, end: u32) {
         let (flow, forward) = (end / 2, end.is_multiple_of(2));
+        let sent_max = self.sent_max();
         let spec = &self.setup.flows[flow as usize];
         let first = if forward { spec.forward[0] } else { spec.backward[0] };
         let (machine, link) = (&mut self.ends[end as usize], &mut self.links[first as usize]);
         let mut sent = false;
-        while let Some(body) = machine.poll(now) {
+        // Within one instant too: a sender without a bound never stops by itself.
+        while self.sent < sent_max
+            && let Some(body) = machine.poll(now)
+        {
             give(&mut self.observer, now, (first, link), Packet { flow, forward, hop: 0, body });
             self.sent += 1;
             sent = true;

@@ -157,3 +157,65 @@ fn a_buffer_that_is_light_minutes_away_is_full_until_it_says_otherwise() {
     });
     assert!(first[0].is_some_and(|at| at < 100.0) && first[1].is_none_or(|at| at >= 100.0), "{first:?}");
 }
+
+/// When a bundle is first stored at node 1, and the control data of the run in bytes.
+fn first_stored(net: &Net, control: Control) -> (Option<f64>, u64) {
+    let mut net = net.clone();
+    net.rules.control = control;
+    let run = net.run();
+    let stored = run.iter().find(|(_, r)| matches!(r, Record::Stored { to, .. } if to.0 == 1));
+    let size = |record: &Record| if let Record::Control { size, .. } = record { size.get() } else { 0 };
+    (stored.map(|(at, _)| *at), run.iter().map(|(_, record)| size(record)).sum())
+}
+
+#[test]
+fn no_bundle_leaves_before_both_ends_have_reported_what_they_have() {
+    let with = |copies: u32, delay: f64, radio: Radio| {
+        let mut net = Net::new(3).delay_s(delay).contact(0, 1, 50.0, 60.0);
+        net.rules.radio = radio;
+        for number in 0..copies {
+            net = net.bundle(0, 2, 1000, f64::from(number) / 100.0);
+        }
+        net
+    };
+    let bytes_s = |bytes: u32| f64::from(bytes) * 8.0 / 2.5e6;
+    for (copies, delay) in [(1, 0.0), (100, 0.0), (1000, 0.0), (100, 3.0)] {
+        let net = with(copies, delay, Radio::Direction);
+        let (at, size) = first_stored(&net, Control::Carried);
+        let summaries = 4 + 4 * copies;
+        assert!((at.unwrap() - (50.0 + bytes_s(summaries + 1000) + delay)).abs() < 1e-6, "{at:?}");
+        assert_eq!(size, u64::from(summaries + 4));
+        let (at, size) = first_stored(&with(copies, delay, Radio::Link), Control::Carried);
+        assert!((at.unwrap() - (50.0 + bytes_s(summaries + 4 + 1000) + delay)).abs() < 1e-6, "{at:?}");
+        assert_eq!(size, u64::from(summaries + 4));
+        assert_eq!(first_stored(&net, Control::Instant).1, 0);
+    }
+}
+
+#[test]
+fn a_summary_of_the_other_end_holds_a_bundle_up_unless_that_direction_carries_nothing() {
+    // 1 has a thousand copies, 0 has one bundle for it.
+    let with = |one_way: bool| {
+        let mut net = Net::new(3).bundle(0, 1, 1000, 49.0);
+        for number in 0..1000 {
+            net = net.bundle(1, 2, 1000, f64::from(number) / 100.0);
+        }
+        net = if one_way { net.one_way(0, 1, 50.0, 60.0) } else { net.contact(0, 1, 50.0, 60.0) };
+        net.rules.radio = Radio::Direction;
+        net.rules.control = Control::Carried;
+        delivered(&net.run())[0].0
+    };
+    assert!((with(false) - (50.0 + 5004.0 * 8.0 / 2.5e6)).abs() < 1e-6, "{}", with(false));
+    assert!((with(true) - (50.0 + 1008.0 * 8.0 / 2.5e6)).abs() < 1e-6, "{}", with(true));
+}
+
+#[test]
+fn a_bundle_that_has_come_to_its_destination_is_in_the_summary_until_it_is_over() {
+    let size = |lifetime: f64| {
+        let net = Net::new(2).lifetime_s(lifetime).bundle(0, 1, 1000, 0.0);
+        let net = net.contact(0, 1, 10.0, 20.0).contact(0, 1, 100.0, 110.0);
+        first_stored(&net, Control::Carried).1
+    };
+    // One copy at the first contact; at the second it is still there, and at its destination.
+    assert_eq!((size(1e6), size(50.0)), (8 + 4 + 8 + 8, 8 + 4 + 4 + 4));
+}

@@ -144,6 +144,7 @@ fn play(
     let setup = Setup {
         nodes: vec![node; nodes as usize],
         plan: contacts.plan().into(),
+        revisions: Arc::default(),
         contacts: contacts.clone(),
         bundles: Arc::new(traffic(nodes)),
         replies: Arc::default(),

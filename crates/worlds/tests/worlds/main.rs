@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod application_buffer;
 mod carried_control;
 mod charged_control;
 mod common;
@@ -13,6 +14,7 @@ mod every_mobility;
 mod golden;
 mod golden_packets;
 mod kinetic_contacts;
+mod known_plans;
 mod ltp;
 mod ltp_dccp;
 mod maps;

@@ -46,6 +46,7 @@ fn policy(random: &mut Stream) -> NodePolicy {
         delete_delivered: coin(),
         overfill: coin(),
         deliver_past_buffer: coin(),
+        application_buffer: one_of(random, &[None, None, Some(Bytes(0)), Some(Bytes(200_000))]),
     }
 }
 
@@ -122,6 +123,7 @@ fn network(seed: u64) -> Setup {
     Setup {
         nodes: spec,
         plan: Arc::new(contacts.plan()),
+        revisions: Arc::default(),
         contacts: Arc::new(contacts),
         bundles: Arc::new(bundles(random, nodes)),
         replies: Arc::default(),

@@ -74,6 +74,7 @@ fn setup(router: &str, mechanism: &str, rules: &Rules, policy: NodePolicy, delay
     Setup {
         nodes: vec![node; NODES as usize],
         plan: Arc::new(contacts.plan()),
+        revisions: Arc::default(),
         contacts: Arc::new(contacts),
         bundles: Arc::new(traffic()),
         replies: Arc::default(),

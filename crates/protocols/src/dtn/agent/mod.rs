@@ -9,16 +9,19 @@ macro_rules! local {
 
 mod receiving;
 mod sending;
+mod waiting;
 
 use super::router::PeerSpace;
 use super::{
-    Built, Bundle, BundleId, Census, CopyEvent, IdSet, Incoming, Link, Local, Mechanism, MechanismEvent,
-    Needs, NodeId, Observation, Offer, Path, Refusal, Replica, Router, RouterEvent, RouterProperties, Sieve,
-    Store, Table,
+    Built, Bundle, BundleId, Census, ContactPlan, CopyEvent, IdSet, Incoming, Link, Local, Mechanism,
+    MechanismEvent, Needs, NodeId, Observation, Offer, Path, Refusal, Replica, Router, RouterEvent,
+    RouterProperties, Sieve, Store, Table,
 };
 use crate::time::Instant;
 use crate::units::{BitRate, Bytes};
 use std::collections::VecDeque;
+use std::sync::Arc;
+use waiting::Waiting;
 
 /// What a node does under any router and mechanism. All off by default, as in The ONE.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,6 +36,10 @@ pub struct NodePolicy {
     pub overfill: bool,
     /// No room is made for bundles that have come to their destination; The ONE makes room for them too.
     pub deliver_past_buffer: bool,
+    /// Most bytes of bundles created here that wait at the application until they can be stored, whatever the mechanism.
+    /// A bundle for which there is no room there either is refused and lost; with zero the application has no storage beside
+    /// the buffer. `None`: what the mechanism does not admit or has wait is kept without bound, what it refuses room is lost.
+    pub application_buffer: Option<Bytes>,
 }
 
 /// Why a copy was deleted.
@@ -121,9 +128,9 @@ pub enum BundleArrival {
 pub enum Creation {
     /// It was stored.
     Stored,
-    /// It waits at the application until custody of another bundle has moved away.
+    /// It waits at the application until it is admitted and there is room.
     Waiting,
-    /// It doesn't fit.
+    /// There is no room for it, neither here nor at the application, or it waited for longer than its lifetime.
     Rejected,
 }
 
@@ -235,7 +242,7 @@ pub struct Agent {
     moving: Vec<BundleId>,
     /// Copies that were deleted while they were being sent; their transfers continue.
     detached: Vec<Replica>,
-    waiting: VecDeque<Bundle>,
+    waiting: Waiting,
     events: Vec<Deletion>,
 }
 
@@ -276,7 +283,7 @@ impl Agent {
             leaving: VecDeque::new(),
             moving: Vec::new(),
             detached: Vec::new(),
-            waiting: VecDeque::new(),
+            waiting: Waiting::new(policy.application_buffer, mechanism.properties.smallest_first),
             events: Vec::new(),
         }
     }
@@ -284,10 +291,6 @@ impl Agent {
     #[inline]
     pub fn store(&self) -> &Store {
         &self.store
-    }
-    /// The room that it reports to its peers: free bytes and those that its mechanism would evict.
-    pub fn room(&self, now: Instant) -> Bytes {
-        self.store.free() + self.mechanism.evictable_bytes(&local!(self, now, None))
     }
     /// Its links that are up, oldest first.
     #[inline]
@@ -399,6 +402,17 @@ impl Agent {
         self.mechanism.on_event(&at, &MechanismEvent::ContactDown { peer });
         rescored
     }
+    /// It learns of another contact plan, which replaces the one that it knew. Only an algorithm that declares that it reads the
+    /// plan hears of it.
+    pub fn revise_plan(&mut self, now: Instant, plan: &Arc<ContactPlan>) {
+        let at = local!(self, now, None);
+        if self.properties.contact_plan {
+            self.router.on_event(&at, &RouterEvent::PlanRevised { plan });
+        }
+        if self.needs.contact_plan {
+            self.mechanism.on_event(&at, &MechanismEvent::PlanRevised { plan });
+        }
+    }
     /// The space that the peers report ([`Needs::neighbours`]), in the order of
     /// [`Agent::links`].
     #[inline]
@@ -428,29 +442,33 @@ impl Agent {
     pub fn create(&mut self, now: Instant, bundle: Bundle, census: Option<&Census>) -> Creation {
         let admitted = self.mechanism.admit(&local!(self, now, None), &Incoming::Created(&bundle));
         if !self.waiting.is_empty() || admitted.is_err() {
-            self.wait(bundle);
-            return Creation::Waiting;
+            return self.wait(bundle);
         }
         self.admit_created(now, bundle, census)
     }
-    fn wait(&mut self, bundle: Bundle) {
-        let rank = |bundle: &Bundle| if self.needs.smallest_first { bundle.size } else { Bytes(0) };
-        let key = |bundle: &Bundle| (rank(bundle), bundle.created, bundle.id);
-        let own = key(&bundle);
-        let place = self.waiting.partition_point(|other| key(other) < own);
-        self.waiting.insert(place, bundle);
+    fn wait(&mut self, bundle: Bundle) -> Creation {
+        let fits = self.policy.application_buffer.is_none() || bundle.size <= self.store.capacity();
+        if fits && self.waiting.keep(bundle) { Creation::Waiting } else { Creation::Rejected }
     }
     /// Tries to store the first bundle that waits at the application and is admitted; `None` if none is
     /// admitted. One at a time, as the next may evict it again.
     pub fn retry_waiting(&mut self, now: Instant, census: Option<&Census>) -> Option<(Bundle, Creation)> {
         let at = local!(self, now, None);
         let admitted = |bundle: &Bundle| self.mechanism.admit(&at, &Incoming::Created(bundle)).is_ok();
-        let place = self.waiting.iter().position(admitted)?;
-        let bundle = self.waiting.remove(place)?;
+        let bundle = self.waiting.take_first(admitted)?;
         match self.admit_created(now, bundle, census) {
             Creation::Waiting => None,
             outcome => Some((bundle, outcome)),
         }
+    }
+    /// Takes `id` out if it waits at the application and its lifetime is over. Where that may keep bundles without bound, they
+    /// stay until they are tried.
+    pub fn expire_waiting(&mut self, now: Instant, id: BundleId) -> Option<Bundle> {
+        self.waiting.take_expired(now, id)
+    }
+    /// The same of all that wait.
+    pub fn purge_waiting(&mut self, now: Instant) -> Vec<Bundle> {
+        self.waiting.take_all_expired(now)
     }
     /// Whether bundles wait at the application.
     pub fn has_waiting(&self) -> bool {
@@ -458,7 +476,7 @@ impl Agent {
     }
     /// Takes the bundles that wait at the application out: the run is over.
     pub fn drain_waiting(&mut self) -> std::collections::vec_deque::Drain<'_, Bundle> {
-        self.waiting.drain(..)
+        self.waiting.drain()
     }
     fn admit_created(&mut self, now: Instant, bundle: Bundle, census: Option<&Census>) -> Creation {
         if now >= bundle.expires && bundle.created < now {
@@ -467,12 +485,10 @@ impl Agent {
         }
         match self.make_room(now, &bundle, census) {
             Ok(()) => {}
-            Err(None) => {
-                self.wait(bundle);
-                return Creation::Waiting;
-            }
-            Err(Some(_)) if !self.policy.overfill => return Creation::Rejected,
-            Err(Some(_)) => {}
+            Err(None) => return self.wait(bundle),
+            Err(Some(_)) if self.policy.overfill => {}
+            Err(Some(_)) if self.policy.application_buffer.is_some() => return self.wait(bundle),
+            Err(Some(_)) => return Creation::Rejected,
         }
         let mut replica = self.fresh_replica(now, bundle);
         let at = local!(self, now, census);

@@ -5,8 +5,8 @@ use super::{Entry, Mechanism};
 mod afner;
 mod copy_value;
 mod credit;
-mod expected_wait;
 mod gbsd;
+mod ion_forecast;
 mod none;
 mod rrcc;
 mod smart_dtn_cc;
@@ -15,8 +15,8 @@ mod storage_routing;
 pub use afner::Afner;
 pub use copy_value::CopyValue;
 pub use credit::Credit;
-pub use expected_wait::ExpectedWait;
 pub use gbsd::Gbsd;
+pub use ion_forecast::IonForecast;
 pub use none::None;
 pub use rrcc::Rrcc;
 pub use smart_dtn_cc::SmartDtnCc;
@@ -27,8 +27,8 @@ pub const TABLE: &[Entry<dyn Mechanism>] = &[
     afner::ENTRY,
     copy_value::ENTRY,
     credit::ENTRY,
-    expected_wait::ENTRY,
     gbsd::ENTRY,
+    ion_forecast::ENTRY,
     none::ENTRY,
     rrcc::ENTRY,
     smart_dtn_cc::ENTRY,

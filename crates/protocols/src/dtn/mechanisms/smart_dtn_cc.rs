@@ -355,7 +355,9 @@ impl Mechanism for SmartDtnCc {
             MechanismEvent::Dropped { bundle, .. } | MechanismEvent::Moved { bundle, .. } => {
                 self.migrating = self.migrating.filter(|&(moving, _)| moving != bundle.id);
             }
-            MechanismEvent::Receipt { .. } | MechanismEvent::ReclaimRefused { .. } => {}
+            MechanismEvent::Receipt { .. }
+            | MechanismEvent::ReclaimRefused { .. }
+            | MechanismEvent::PlanRevised { .. } => {}
         }
     }
     fn observe(&self, _: &Local, seen: &mut Observation) {

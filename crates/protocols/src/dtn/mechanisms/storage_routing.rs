@@ -227,7 +227,9 @@ impl Mechanism for StorageRouting {
             MechanismEvent::Dropped { bundle, .. } => drop(take(&mut self.leaving, bundle.id)),
             MechanismEvent::Moved { bundle, to, already_had } => self.on_moved(bundle, to, already_had),
             MechanismEvent::ReclaimRefused { id, .. } => drop(take(&mut self.asked, id)),
-            MechanismEvent::ContactUp { .. } | MechanismEvent::Receipt { .. } => {}
+            MechanismEvent::ContactUp { .. }
+            | MechanismEvent::Receipt { .. }
+            | MechanismEvent::PlanRevised { .. } => {}
         }
     }
     fn observe(&self, _: &Local, seen: &mut Observation) {

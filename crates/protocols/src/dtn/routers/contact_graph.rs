@@ -149,6 +149,24 @@ impl ContactGraph {
         let time = |at: usize| self.plan.contacts()[at].rate.time_for(bundle.size);
         route.contacts.iter().take(count).map(|&at| (at, time(at))).collect()
     }
+    /// Another plan holds from now on. What was booked for bundles that have left stays booked where the contact is planned as before; those
+    /// that are here look for new routes, in the order of the queues.
+    fn revise(&mut self, at: &Local, plan: &Arc<ContactPlan>) {
+        self.forget_gone(at.store);
+        let mut waiting: Vec<(u64, BundleId)> =
+            self.queued.values().map(|q| (q.place, q.bundle.id)).collect();
+        waiting.sort_unstable();
+        for (_, id) in &waiting {
+            let route =
+                self.queued.get_mut(id).and_then(|queued| Some((queued.bundle, queued.route.take()?)));
+            if let Some((bundle, route)) = route {
+                self.release(&bundle, &route);
+            }
+        }
+        self.volumes = self.volumes.moved(|place| plan.place_of(&self.plan.contacts()[place]));
+        self.plan = plan.clone();
+        waiting.into_iter().for_each(|(_, id)| self.reroute(at.now, id));
+    }
     /// Mechanisms drop or move copies without a call to the router.
     fn forget_gone(&mut self, store: &Store) {
         if self.queued.len() > store.replicas().len() {
@@ -210,6 +228,7 @@ impl Router for ContactGraph {
                 self.on_refused(at.now, replica.bundle.id, peer);
                 return std::mem::take(&mut self.rerouted);
             }
+            RouterEvent::PlanRevised { plan } => self.revise(at, plan),
             RouterEvent::PeerState { .. } | RouterEvent::Delivered { .. } => {}
         }
         false

@@ -210,7 +210,7 @@ impl Router for MaxProp {
             RouterEvent::PeerState { peer, state } => self.on_peer_state(at, peer, state),
             RouterEvent::ContactDown { peer } => self.on_contact_down(peer),
             RouterEvent::Delivered { bundle, from } => self.on_delivered(bundle, from),
-            RouterEvent::Offering | RouterEvent::Refused { .. } => {}
+            RouterEvent::Offering | RouterEvent::Refused { .. } | RouterEvent::PlanRevised { .. } => {}
         }
         false
     }

@@ -128,7 +128,10 @@ impl Predictabilities {
             }
             RouterEvent::PeerState { peer, state } => self.hear(now, peer, Some(state)),
             RouterEvent::ContactDown { peer } => self.forget(peer),
-            RouterEvent::Offering | RouterEvent::Refused { .. } | RouterEvent::Delivered { .. } => {}
+            RouterEvent::Offering
+            | RouterEvent::Refused { .. }
+            | RouterEvent::Delivered { .. }
+            | RouterEvent::PlanRevised { .. } => {}
         }
         None
     }

@@ -168,7 +168,8 @@ impl Router for ProphetEstimated {
                 self.mine.age(at.now);
                 self.told.iter_mut().flatten().for_each(|told| told.age(at.now));
             }
-            RouterEvent::Refused { .. } | RouterEvent::Delivered { .. } => {}
+            RouterEvent::Refused { .. } | RouterEvent::Delivered { .. } | RouterEvent::PlanRevised { .. } => {
+            }
         }
         false
     }

@@ -461,10 +461,18 @@ impl Sender {
             self.waits_until = None;
             return false;
         }
-        let room = self.controller.window().0.saturating_sub(self.in_flight().0) >= self.config.symbol.0;
+        let room = self.has_room();
         let due = if self.left_in_train > 0 { now } else { self.leaves_at() };
         self.waits_until = Some(due).filter(|due| room && *due > now);
         room && due <= now
+    }
+    /// Whether the window admits another datagram.
+    fn has_room(&self) -> bool {
+        self.controller.window().0.saturating_sub(self.in_flight().0) >= self.config.symbol.0
+    }
+    /// Whether window and rate admit another datagram before the next timeout.
+    fn goes_on(&self) -> bool {
+        self.has_room() && self.silence.is_none_or(|timeout| self.leaves_at() <= timeout)
     }
     fn wait(&mut self, now: Instant) {
         let now = self.no_contact.unwrap_or(now);
@@ -480,11 +488,12 @@ impl Sender {
         self.silent_for += 1;
         self.wait(now);
         let everything_left = self.current as usize >= self.blocks.len();
-        if self.rtt.is_none() && !everything_left && !self.config.real.pauses {
-            return; // light may take longer than the wait
+        let early = self.rtt.is_none() && !everything_left && !self.config.real.pauses;
+        if early && self.goes_on() {
+            return; // data continue; light may take longer than the wait
         }
         self.counts.silences += 1;
-        self.probes = PROBES;
+        self.probes = if early { 1 } else { PROBES };
         self.repairs = None;
         self.until_open = 0;
         // The receiver may have restarted.
@@ -602,6 +611,21 @@ mod tests {
         assert_eq!((poll_all(&mut sender, S(114)), sender.deadline()), (0, Some(S(115))));
         assert!(poll_all(&mut sender, S(115)) > 0);
         assert_eq!(sender.counts().silences, 1);
+    }
+
+    #[test]
+    fn a_full_window_without_an_answer_is_probed_by_one_datagram_per_timeout() {
+        let config = Config::new(Bytes(1500));
+        let cubic = Factory::resolve("cubic", &Default::default()).unwrap();
+        let cubic = cubic.build(Flow::new(config.symbol, Bytes(1500)));
+        let mut sender = Sender::new(config, cubic, Bytes(1_000_000));
+        assert!(poll_all(&mut sender, S(0)) > 1);
+        for (second, leave) in [(9, 0), (10, 1), (29, 0), (30, 1), (69, 0), (70, 1)] {
+            let data = std::iter::from_fn(|| sender.poll(S(second)));
+            let data = data.filter(|datagram| matches!(datagram, Datagram::Data { .. })).count();
+            assert_eq!(data, leave, "at {second} s");
+        }
+        assert_eq!(sender.counts().silences, 3);
     }
 
     #[test]

@@ -578,6 +578,7 @@ pub fn usual_terms() -> Terms {
 pub mod any {
     use super::{NODES, Step, Terms};
     use lightlag_protocols::dtn::NodePolicy;
+    use lightlag_protocols::units::Bytes;
     use proptest::prelude::*;
 
     pub fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -590,12 +591,15 @@ pub mod any {
         prop::collection::vec(step, 1..120)
     }
     pub fn terms() -> impl Strategy<Value = Terms> {
-        let policy = any::<[bool; 5]>().prop_map(|h| NodePolicy {
+        let application =
+            prop_oneof![Just(None), Just(None), (0..1000_u64).prop_map(|size| Some(Bytes(size)))];
+        let policy = (any::<[bool; 5]>(), application).prop_map(|(h, application_buffer)| NodePolicy {
             receipts: h[0],
             drop_memory: h[1],
             delete_delivered: h[2],
             overfill: h[3],
             deliver_past_buffer: h[4],
+            application_buffer,
         });
         (
             any::<bool>(),

@@ -11,6 +11,7 @@ use crate::shared::runs::Runs;
 use crate::shared::words::claim;
 use lightlag_lab::report::Finding;
 use lightlag_lab::statistics::{self, Paired};
+use std::collections::BTreeMap;
 
 const WALK: &str = "random_walk";
 const WAYPOINT: &str = "random_waypoint";
@@ -93,21 +94,37 @@ fn best_with_random_movement(data: &Data<'_>) -> Finding {
     ])
 }
 
-/// The router with the highest mean against the one with the lowest.
+/// The router with the highest mean against the one with the lowest. Both are chosen by half of the seeds and compared
+/// on the other half, and vice versa: extremes of the data that they are tested on always differ.
 fn routers_matter(data: &Data<'_>) -> Finding {
     let part = |mechanism: &&str| {
         let slice = data.figure_9.only(MECHANISM, mechanism);
-        let mut routers: Vec<(&str, f64)> = slice
+        let routers: Vec<BTreeMap<u64, f64>> = slice
             .levels(ROUTER)
             .into_iter()
-            .filter_map(|router| Some((router, slice.only(ROUTER, router).estimate(RATIO)?.mean)))
+            .map(|router| slice.only(ROUTER, router).by_seed(RATIO))
             .collect();
-        routers.sort_by(|a, b| a.1.total_cmp(&b.1));
-        let (worst, best) = (routers.first()?.0, routers.last()?.0);
-        let test = slice.only(ROUTER, best).minus(&slice.only(ROUTER, worst), RATIO);
-        (worst != best).then(|| Part::positive(format!("{mechanism}: {best} − {worst}"), test))
+        Part::positive(
+            format!("{mechanism}: best − worst router"),
+            slice.test(|seed| extremes(&routers, seed)),
+        )
     };
-    judge(ANY_ROUTER.iter().filter_map(part).collect())
+    judge(ANY_ROUTER.iter().map(part).collect())
+}
+
+/// The difference at a seed between the highest and the lowest of these, as the seeds of the other half rank them.
+fn extremes(all: &[BTreeMap<u64, f64>], seed: u64) -> Option<f64> {
+    let mean = |one: &BTreeMap<u64, f64>| {
+        let others: Vec<f64> =
+            one.iter().filter(|(other, _)| *other % 2 != seed % 2).map(|(_, ratio)| *ratio).collect();
+        statistics::mean(&others)
+    };
+    let mut ranked: Vec<(f64, &BTreeMap<u64, f64>)> =
+        all.iter().filter_map(|one| Some((mean(one)?, one))).collect();
+    ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (worst, best) = (ranked.first()?.1, ranked.last()?.1);
+    (ranked.len() > 1).then_some(())?;
+    Some(best.get(&seed)? - worst.get(&seed)?)
 }
 
 fn epidemic_floods(data: &Data<'_>) -> Finding {
@@ -137,4 +154,30 @@ fn rank_correlation(view: &Runs<'_>) -> Option<Paired> {
             .collect();
         statistics::spearman(&points)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_extremes_of_chance_do_not_differ_when_other_seeds_have_chosen_them() {
+        let drawn =
+            |router: u64| (1..=400).map(|seed| (seed, drawn_at(router, seed))).collect::<BTreeMap<_, _>>();
+        let equal: Vec<_> = (0..3).map(drawn).collect();
+        let test = |all: &[BTreeMap<u64, f64>]| {
+            let all: Vec<f64> = (1..=400).filter_map(|seed| extremes(all, seed)).collect();
+            statistics::test_zero(&all).unwrap()
+        };
+        assert!(test(&equal).difference.mean.abs() < 0.05, "{:?}", test(&equal));
+        let mut one_better = equal;
+        one_better[1].values_mut().for_each(|ratio| *ratio += 0.2);
+        assert!(test(&one_better).difference.mean > 0.15, "{:?}", test(&one_better));
+        assert_eq!(extremes(&one_better[..1], 1), None, "one router alone has no spread");
+    }
+
+    /// A number between 0 and 1 that has nothing to do with its place.
+    fn drawn_at(router: u64, seed: u64) -> f64 {
+        lightlag_protocols::rng::Stream::new(seed, "extremes", router).unit()
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::comparative::cell::*;
+use crate::comparative::plan::BESIDE;
 use crate::shared::tests::results;
 use lightlag_lab::results::Row;
 
@@ -22,6 +23,9 @@ struct At {
     length: f64,
     buffer: f64,
     lifetime: f64,
+    size: f64,
+    range: f64,
+    reading: &'static str,
 }
 
 /// What a run gives.
@@ -42,6 +46,9 @@ const PLANETS: At = At {
     length: 1000.0,
     buffer: 4000.0,
     lifetime: 12.0,
+    size: 100.0,
+    range: 150.0,
+    reading: USUAL,
 };
 const EARTH: At = At { world: "terrestrial", mobility: "random_waypoint", buffer: 1000.0, ..PLANETS };
 
@@ -74,6 +81,10 @@ fn cells() -> Vec<At> {
     }
     all.extend(with_all_mechanisms(figure_8, epidemic));
     all.extend(lifetimes);
+    let sizes = [50.0, 100.0, 400.0].map(|size| At { size, reading: BESIDE[0], ..EARTH });
+    let ranges = [150.0, 75.0, 40.0].map(|range| At { range, reading: BESIDE[1], ..EARTH });
+    all.extend(with_all_mechanisms([sizes, ranges].concat(), epidemic));
+    all.extend(["none", "ion_forecast"].map(|mechanism| At { mechanism, reading: BESIDE[2], ..EARTH }));
     let mut seen = Vec::new();
     all.retain(|cell| {
         let fresh = !seen.contains(&format!("{cell:?}"));
@@ -94,7 +105,7 @@ fn values(at: &At, propagation: &str) -> Vec<(String, String)> {
             (PROPAGATION, propagation.to_string()),
         ]);
     } else {
-        values.push((MOBILITY, at.mobility.to_string()));
+        values.extend([(MOBILITY, at.mobility.to_string()), (RANGE, at.range.to_string())]);
     }
     values.extend([
         (ROUTER, at.router.to_string()),
@@ -104,6 +115,9 @@ fn values(at: &At, propagation: &str) -> Vec<(String, String)> {
         (LIFETIME, at.lifetime.to_string()),
         (RECEIPTS, "false".into()),
         (DROP_MEMORY, "false".into()),
+        (SETTINGS, USUAL.into()),
+        (SIZE, at.size.to_string()),
+        (READING, at.reading.into()),
     ]);
     values.into_iter().map(|(column, value)| (column.to_string(), value)).collect()
 }
@@ -166,9 +180,12 @@ fn right(at: &At) -> Gives {
     let flood = of(at.router, &[("epidemic", 1000.0), ("prophet", 100.0)], 10.0);
     let costs =
         of(at.mechanism, &[("afner", 1.5), ("rrcc", 1.3), ("storage_routing", 1.2), ("credit", 1.1)], 1.25);
+    let with =
+        [("rrcc", -at.size), ("credit", at.range), ("storage_routing", at.range), ("ion_forecast", -1000.0)];
+    let beside = if at.reading == USUAL { 0.0 } else { 1e-4 * of(at.mechanism, &with, 0.0) };
     let slow = of(at.mobility, &[("random_walk", 300.0), ("shortest_path_map", 2000.0)], 200.0);
     Gives {
-        ratio: 0.5 + at.period / 5000.0 + mechanism + router + place,
+        ratio: 0.5 + at.period / 5000.0 + mechanism + router + place + beside,
         latency: slow - of(at.mechanism, &[("afner", 100.0)], 0.0),
         overhead: flood * costs,
         overflows: 0.0,
@@ -196,8 +213,15 @@ fn wrong(at: &At) -> Gives {
     }
     if at.buffer > 500.0 {
         let credit = of(at.mechanism, &[("credit", -0.01)], 0.0);
+        let with = [
+            ("rrcc", at.size),
+            ("credit", -at.range),
+            ("storage_routing", -at.range),
+            ("ion_forecast", 1000.0),
+        ];
+        let beside = if at.reading == USUAL { 0.0 } else { 1e-4 * of(at.mechanism, &with, 0.0) };
         return Gives {
-            ratio: in_figures_3_and_8 - 0.01 + credit,
+            ratio: in_figures_3_and_8 - 0.01 + credit + beside,
             latency: 100.0,
             overhead: 1.0,
             overflows: 0.0,
@@ -213,6 +237,10 @@ fn wrong(at: &At) -> Gives {
         overhead: 1000.0 - 1e5 * (weak - of(at.mechanism, &[("afner", 0.004)], 0.0_f64).abs()).abs(),
         overflows: 0.0,
     }
+}
+
+fn verdicts(results: &Results) -> Vec<Verdict> {
+    evaluate(results).iter().map(Tested::verdict).collect()
 }
 
 fn words(verdicts: &[Verdict], but: &[&str]) -> Vec<String> {
@@ -234,15 +262,15 @@ fn holds(verdicts: &[Verdict], id: &str) -> Holds {
 #[test]
 fn the_claims_are_numbered_without_a_gap() {
     let ids: Vec<String> =
-        evaluate(&results(Vec::new())).iter().map(|verdict| verdict.id.to_string()).collect();
-    let wanted: Vec<String> = (1..=35).map(|number| format!("C{number}")).collect();
+        verdicts(&results(Vec::new())).iter().map(|verdict| verdict.id.to_string()).collect();
+    let wanted: Vec<String> = (1..=40).map(|number| format!("C{number}")).collect();
     assert_eq!(ids, wanted);
 }
 
 #[test]
 fn where_the_paper_is_right_every_claim_holds() {
-    let verdicts = evaluate(&results(rows(right, 1e-4, 5, "pipelined")));
-    // C28 contradicts itself and C33 is a matter of arithmetic.
+    let verdicts = verdicts(&results(rows(right, 1e-4, 5, "pipelined")));
+    // C28 contradicts itself, and C33 is measured on the real scenario.
     assert_all(&verdicts, "yes", &["C28", "C33"]);
     assert_eq!(holds(&verdicts, "C28"), Holds::Partly);
     assert_eq!(holds(&verdicts, "C33"), Holds::No);
@@ -250,22 +278,43 @@ fn where_the_paper_is_right_every_claim_holds() {
 
 #[test]
 fn where_the_paper_is_wrong_no_claim_holds() {
-    let verdicts = evaluate(&results(rows(wrong, 0.02, 5, "pipelined")));
-    assert_all(&verdicts, "no", &["C3", "C26"]);
+    let verdicts = verdicts(&results(rows(wrong, 0.02, 5, "pipelined")));
+    // RRCC is as good as others here, and differences between routers are random.
+    assert_all(&verdicts, "no", &["C3", "C26", "C39"]);
     // In this world the baseline is above the three mechanisms that C7 to C9 put above it, though
     // not above AFNER: half of what C3 says.
     assert_eq!(holds(&verdicts, "C3"), Holds::Partly);
 }
 
 #[test]
+fn at_the_floor_a_spread_over_routers_is_untestable_unless_longer_contacts_leave_it() {
+    let level = |low: f64, from: f64| {
+        let all = rows(right, 1e-4, 5, "pipelined").into_iter().map(|mut row| {
+            let place = |column: &str| row.value(column).and_then(|text| text.parse::<f64>().ok());
+            let planets = row.value(WORLD) == Some("ipn") && row.value(MECHANISM) == Some("rrcc");
+            if planets && place(DURATION).is_some_and(|length| length < from) {
+                row.metrics.iter_mut().find(|metric| &*metric.0 == "delivery_prob").unwrap().1 *= low;
+            }
+            row
+        });
+        let verdicts = verdicts(&results(all.collect()));
+        verdicts.into_iter().find(|verdict| verdict.id == "C10").unwrap()
+    };
+    assert_eq!(level(1.0, 1e9).holds, Holds::Yes);
+    let long = level(0.05, 5000.0);
+    assert!(long.holds == Holds::Yes && long.we_measure.contains("longest contacts"), "{}", long.we_measure);
+    assert!(level(0.05, 1e9).holds.reason().contains("no room for a spread"));
+}
+
+#[test]
 fn without_runs_nothing_is_claimed() {
-    assert_all(&evaluate(&results(Vec::new())), "untestable", &["C33"]);
+    assert_all(&verdicts(&results(Vec::new())), "untestable", &["C33"]);
 }
 
 #[test]
 fn one_seed_proves_no_difference() {
-    let verdicts = evaluate(&results(rows(right, 0.0, 1, "pipelined")));
-    for id in ["C1", "C4", "C7", "C9", "C14", "C19", "C23", "C31"] {
+    let verdicts = verdicts(&results(rows(right, 0.0, 1, "pipelined")));
+    for id in ["C1", "C4", "C7", "C9", "C14", "C19", "C23", "C31", "C36", "C37", "C39", "C40"] {
         assert_eq!(holds(&verdicts, id), Holds::Partly, "{id}");
     }
 }
@@ -276,10 +325,33 @@ fn another_reading_is_told_beside_the_primary_one() {
     all.extend(
         rows(wrong, 1e-4, 5, "stop_and_wait").into_iter().filter(|row| row.value(WORLD) == Some("ipn")),
     );
-    let verdicts = evaluate(&results(all));
+    let verdicts = verdicts(&results(all));
     let first = &verdicts[0];
     assert_eq!((&first.holds, first.readings.len()), (&Holds::Yes, 1));
     assert_eq!(first.readings[0], ("stop-and-wait".to_string(), Holds::No));
+}
+
+#[test]
+fn a_mechanism_that_is_read_otherwise_replaces_its_own_runs_alone() {
+    let read = "RRCC: limit per contact";
+    let usual = rows(right, 1e-4, 5, "pipelined");
+    let is_rrcc = |row: &&Row| row.value(MECHANISM) == Some("rrcc") && row.value(READING) == Some(USUAL);
+    let weak = usual.iter().filter(is_rrcc).cloned().map(|mut row| {
+        row.metrics
+            .iter_mut()
+            .filter(|metric| &*metric.0 == "delivery_prob")
+            .for_each(|metric| metric.1 *= 0.1);
+        Row { values: with(row.values, READING, read), ..row }
+    });
+    let all = usual.iter().cloned().chain(weak).collect();
+    let verdicts = verdicts(&results(all));
+    let under = |id: &str| {
+        let verdict = verdicts.iter().find(|verdict| verdict.id == id).unwrap();
+        let reading = verdict.readings.iter().find(|reading| reading.0 == read);
+        (verdict.holds.word(), reading.map(|reading| reading.1.word()))
+    };
+    assert_eq!(under("C15"), ("yes", Some("no")));
+    assert_eq!(under("C5"), ("yes", None), "what is said of other mechanisms does not depend on it");
 }
 
 #[test]
@@ -288,6 +360,6 @@ fn without_shorter_lifetimes_expiry_is_untestable_for_a_reason() {
         .into_iter()
         .filter(|row| row.value(LIFETIME) == Some("12"))
         .collect();
-    let verdicts = evaluate(&results(whole));
+    let verdicts = verdicts(&results(whole));
     assert!(holds(&verdicts, "C34").reason().contains("lives as long as the run"));
 }

@@ -20,7 +20,7 @@ impl Field {
     fn drawn(draw: &mut Draw) -> Self {
         let nodes = if draw.chance(0.06) { draw.whole(200, 1000) } else { draw.whole(4, 100) };
         let range_m = draw.log(10.0, 250.0);
-        let neighbours = draw.log(0.02, 2.0);
+        let neighbours = draw.log(0.02, 8.0);
         let side_m = rounded(math::sqrt(f64::from(nodes) * PI * range_m * range_m / neighbours));
         let speed = draw.pick(&[(0.5, 1.5), (0.5, 1.5), (3.0, 8.0), (8.0, 20.0)]);
         Self { nodes, range_m, side_m, speed, rate_bit_s: draw.log(3e4, 1e7) }

@@ -77,6 +77,7 @@ impl<O: Observer> World<'_, O> {
             self.tell_router_state(b);
         }
         self.exchange_receipts(a, b);
+        self.exchange_summaries(a, b);
     }
     /// State that the mechanism of `from` sends to `to`; `None` if charged and the link does not carry it.
     fn mechanism_state(&mut self, from: NodeId, to: NodeId) -> Option<Table> {
@@ -96,6 +97,16 @@ impl<O: Observer> World<'_, O> {
             self.agents[peer.0 as usize].hear_router(self.now, node, &told);
             self.flush(peer);
             self.on_change(peer);
+        }
+    }
+    /// Nodes learn of another plan.
+    pub(super) fn revise_plan(&mut self, revision: u32) {
+        let setup = self.setup;
+        let revision = &setup.revisions[revision as usize];
+        for &node in &revision.nodes {
+            self.agents[node.0 as usize].revise_plan(self.now, &revision.plan);
+            self.flush(node);
+            self.on_change(node);
         }
     }
     pub(super) fn contact_down(&mut self, index: u32) {

@@ -1,4 +1,4 @@
-//! Messages of nodes to their peers beside bundles: receipts, free space, and requests to give a moved copy back.
+//! Messages of nodes to their peers beside bundles: receipts, summaries, free space, and requests to give a moved copy back.
 //!
 //! [`Control::Carried`]: it leaves after the transfer in progress, takes the time of the link and of light, and is lost
 //! if the contact ends before it has left. [`Control::Instant`]: everybody connected knows it at once, as in The ONE.
@@ -9,6 +9,7 @@ use lightlag_protocols::dtn::{BundleId, NodeId, PeerSpace, Radio};
 use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::Instant;
 use lightlag_protocols::units::{BitRate, Bytes};
+use std::cmp::Reverse;
 
 /// A receipt: an administrative record with the bundle's source, creation time and sequence (RFC 9171, section 6.1: 14 to 30
 /// bytes).
@@ -17,6 +18,10 @@ const RECEIPT: Bytes = Bytes(20);
 const NUMBER: Bytes = Bytes(8);
 /// A sketch of the receipts that a node has, from which its peer computes which are missing there.
 const SKETCH: Bytes = Bytes(32);
+/// A summary without bundles: how many follow. Nodes exchange summaries at the start of a contact (Vahdat and Becker 2000, section 3).
+const SUMMARY: Bytes = Bytes(4);
+/// What it takes for each bundle that a node has: a hash of its name.
+const HASH: Bytes = Bytes(4);
 /// Free bytes, size and state of a buffer.
 const SPACE: Bytes = Bytes(12);
 /// The number of a bundle, and what is asked.
@@ -175,6 +180,41 @@ impl<O: Observer> World<'_, O> {
         needs.receipts || needs.charged
     }
 
+    // --- summaries ----------------------------------------------------------------------------
+
+    /// Both ends of a new contact report which bundles they have. Neither sends a bundle before both reports have left, where both
+    /// directions carry anything.
+    pub(super) fn exchange_summaries(&mut self, a: NodeId, b: NodeId) {
+        if !self.is_carried() {
+            return;
+        }
+        let left = [(a, b), (b, a)].map(|(from, to)| {
+            let size = Bytes(SUMMARY.0 + HASH.0 * self.count_had(from));
+            self.charge(from, to, size)
+        });
+        let last = left.into_iter().flatten().max();
+        for (node, peer) in [(a, b), (b, a)] {
+            let port = self.ports[node.0 as usize].iter_mut().find(|port| port.peer == peer);
+            if let (Some(port), Some(last)) = (port, last) {
+                port.told = port.told.map(|told| told.max(last));
+            }
+        }
+    }
+    /// How many bundles a node has: copies, and those that came to it as their destination and are not over.
+    fn count_had(&mut self, node: NodeId) -> u64 {
+        let came = &mut self.came[node.0 as usize];
+        while came.peek().is_some_and(|Reverse(expires)| *expires <= self.now) {
+            came.pop();
+        }
+        (self.agents[node.0 as usize].store().replicas().len() + came.len()) as u64
+    }
+    /// A bundle has come to its destination.
+    pub(super) fn count_came(&mut self, node: NodeId, expires: Instant) {
+        if self.is_carried() {
+            self.came[node.0 as usize].push(Reverse(expires));
+        }
+    }
+
     // --- free space -------------------------------------------------------------------------
 
     /// `node` reports to its peers what its buffer holds, where that has changed enough.
@@ -182,7 +222,7 @@ impl<O: Observer> World<'_, O> {
     pub(super) fn publish_space(&mut self, node: NodeId) {
         let index = node.0 as usize;
         let agent = &self.agents[index];
-        let (free, capacity) = (agent.room(self.now), agent.store().capacity());
+        let (free, capacity) = (agent.store().free(), agent.store().capacity());
         let space = PeerSpace { free, capacity, idle: self.active[index] == 0 };
         self.spaces[index] = space;
         if !self.is_carried() {

@@ -3,17 +3,18 @@
 pub mod golden;
 
 use lightlag_protocols::dtn::{
-    BuildContext, Built, Bundle, BundleId, Mechanism, NodeId, NodePolicy, Parameter, Parameters, mechanisms,
-    routers,
+    BuildContext, Built, Bundle, BundleId, ContactPlan, Mechanism, NodeId, NodePolicy, Parameter, Parameters,
+    mechanisms, routers,
 };
 use lightlag_protocols::record::bundles::{Observer, Record, ReplyKind};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::contacts::{Channel, Contact, Contacts, Course, Delay};
-use lightlag_worlds::messages::{Node, Reply, Rules, SendOrderKind, Setup, run};
+use lightlag_worlds::messages::{Node, Reply, Revision, Rules, SendOrderKind, Setup, run};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+#[derive(Clone)]
 pub struct Net {
     nodes: u32,
     buffer: u64,
@@ -25,6 +26,9 @@ pub struct Net {
     /// How the rate varies.
     pub course: Course,
     pub router: &'static str,
+    /// What nodes know beforehand, if it is not the contacts.
+    pub plan: Option<Arc<ContactPlan>>,
+    pub revisions: Vec<Revision>,
     pub rules: Rules,
     pub policy: NodePolicy,
     pub mechanism: &'static str,
@@ -43,6 +47,8 @@ impl Net {
             replies: Vec::new(),
             course: Course::Steady,
             router: "epidemic",
+            plan: None,
+            revisions: Vec::new(),
             rules: Rules { send_order: SendOrderKind::Fifo, ..Rules::default() },
             policy: NodePolicy::default(),
             mechanism: "none",
@@ -129,7 +135,8 @@ impl Net {
         let contacts = Contacts { list: self.contacts.clone(), channels: vec![channel, silent] };
         let setup = Setup {
             nodes: vec![node; self.nodes as usize],
-            plan: Arc::new(contacts.plan()),
+            plan: self.plan.clone().unwrap_or_else(|| Arc::new(contacts.plan())),
+            revisions: Arc::new(self.revisions.clone()),
             contacts: Arc::new(contacts),
             bundles: Arc::new(self.all_bundles()),
             replies: Arc::new(self.replies.iter().map(|(_, reply)| *reply).collect()),

@@ -8,6 +8,7 @@ use crate::dtn::{
     RouterEvent, Store, Value,
 };
 use crate::time::Instant;
+use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -34,6 +35,13 @@ fn to_e(id: u32, size: u64) -> Replica {
     let mut replica = copy(id, size);
     replica.bundle.destination = E;
     replica
+}
+
+/// A router at A that has just learnt of this plan.
+fn revised(mut node: Node, now: i64, plan: ContactPlan) -> Node {
+    let plan = Arc::new(plan);
+    node.router.on_event(&local(&node.store, now), &RouterEvent::PlanRevised { plan: &plan });
+    node
 }
 
 impl Node {
@@ -188,4 +196,82 @@ fn nothing_is_sent_without_a_plan_or_past_the_end_of_a_lifetime() {
     brief.bundle.expires = Instant::from_secs(8);
     node.create(0, brief);
     assert_eq!(node.takers(0, 1), []);
+}
+
+proptest! {
+    #[test]
+    fn bundles_take_the_routes_of_a_revised_plan_as_if_no_other_had_been_known(
+        before in any_plan(), after in any_plan(), sizes in prop::collection::vec(1_u64..60, 1..12),
+    ) {
+        let [before, after] = [before, after].map(|all| ContactPlan::new(all.into_iter().map(planned)));
+        let with = |plan: &ContactPlan| {
+            let mut node = node(plan.clone(), &[]);
+            sizes.iter().zip(1..).for_each(|(&size, id)| node.create(0, to_e(id, size)));
+            node
+        };
+        let (revised, fresh) = (revised(with(&before), 0, after.clone()), with(&after));
+        for now in 0..60 {
+            for id in 1..=sizes.len() as u32 {
+                prop_assert_eq!(revised.takers(now, id), fresh.takers(now, id));
+            }
+        }
+    }
+    #[test]
+    fn a_revision_that_changes_nothing_keeps_what_is_booked_for_bundles_that_have_left(
+        all in any_plan(), sizes in prop::collection::vec(1_u64..60, 2..12),
+    ) {
+        let plan = ContactPlan::new(all.into_iter().map(planned));
+        let with_one_sent = || {
+            let mut node = node(plan.clone(), &[]);
+            sizes.iter().zip(1..).for_each(|(&size, id)| node.create(0, to_e(id, size)));
+            if let Some(now) = (0..60).find(|&now| !node.takers(now, 1).is_empty()) {
+                let peer = node.takers(now, 1)[0];
+                node.send(now, 1, peer);
+            }
+            node
+        };
+        // Others are routed again around what is booked.
+        let (mut once, mut twice) = (with_one_sent(), with_one_sent());
+        once = revised(once, 0, plan.clone());
+        twice = revised(revised(twice, 0, plan.clone()), 0, plan.clone());
+        if once.store.get(BundleId(1)).is_none() {
+            once.create(0, to_e(99, 60));
+            twice.create(0, to_e(99, 60));
+            for now in 0..60 {
+                prop_assert_eq!(once.takers(now, 99), twice.takers(now, 99));
+            }
+        }
+    }
+}
+
+fn any_plan() -> impl Strategy<Value = Vec<(u32, u32, i64, i64)>> {
+    prop::collection::vec((0_u32..5, 0_u32..5, 0_i64..50, 1_i64..30), 0..15)
+}
+
+fn planned((from, to, start, lasts): (u32, u32, i64, i64)) -> crate::dtn::PlannedContact {
+    crate::dtn::PlannedContact {
+        from: NodeId(from),
+        to: NodeId(to),
+        start: at(start),
+        end: at(start + lasts),
+        rate: crate::units::BitRate(16),
+        delay: crate::time::Duration::ZERO,
+    }
+}
+
+#[test]
+fn a_bundle_without_a_route_gets_one_when_the_plan_is_revised_and_volume_that_was_booked_stays() {
+    let mut node = node(ContactPlan::default(), &[]);
+    node.create(0, to_e(1, 10));
+    assert_eq!(node.takers(3, 1), []);
+    // 2 B/s: A to B for 10 s, then B to E for 10 s.
+    let plan = || ContactPlan::new([(0, 1, 0, 10), (1, 4, 20, 10)].map(planned));
+    node = revised(node, 1, plan());
+    assert_eq!(node.takers(3, 1), [B]);
+    node.send(6, 1, B);
+    node = revised(node, 6, plan());
+    node.create(6, to_e(2, 12));
+    assert_eq!(node.takers(6, 2), [], "10 of 20 B from B to E are booked");
+    node.create(6, to_e(3, 8));
+    assert_eq!(node.takers(6, 3), [B]);
 }

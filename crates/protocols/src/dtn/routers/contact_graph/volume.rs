@@ -17,6 +17,10 @@ impl Volumes {
         let booked = self.0.entry(contact).or_default();
         *booked = booked.saturating_add(time);
     }
+    /// The same where the contacts of another plan have these places; what has none is forgotten.
+    pub fn moved(&self, place: impl Fn(usize) -> Option<usize>) -> Self {
+        Self(self.0.iter().filter_map(|(&contact, &time)| Some((place(contact)?, time))).collect())
+    }
     /// Gives `time` on a contact back.
     pub fn release(&mut self, contact: usize, time: Duration) {
         if let Some(booked) = self.0.get_mut(&contact) {
