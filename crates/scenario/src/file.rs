@@ -2,6 +2,7 @@
 
 use super::axes::{self, Choice};
 use super::catalogue::Catalogue;
+use super::chosen;
 use super::digest;
 use super::error::{Error, Place, Result, quoted};
 use super::files::{self, Files, utf8};
@@ -336,6 +337,19 @@ impl ScenarioFile {
                 }
                 Ok(Points { ignored, warnings, ..Points::new(runs)? })
             }
+        }
+    }
+    /// One of its points as keys and values for [`ScenarioFile::set`]: with them it has this point alone. Empty for The ONE's
+    /// settings; see [`ScenarioFile::to_toml`].
+    ///
+    /// # Errors
+    /// A point of another scenario.
+    pub fn settings(&self, point: &Point) -> Result<Vec<(String, String)>> {
+        let Content::Toml { tree, .. } = &self.content else { return Ok(Vec::new()) };
+        let choice = axes::expand(tree)?.into_iter().find(|choice| choice.values == point.values);
+        match choice {
+            Some(choice) => Ok(chosen::settings(&choice)),
+            None => tree.place.refuse("it has no such point", "take one of its own points"),
         }
     }
     /// What all its runs have in common, in hexadecimal digits: all keys but seeds, limits and the values of axes. Contents of

@@ -100,6 +100,7 @@ fn reader(path: &Path) -> std::io::Result<Box<dyn Read>> {
         let bytes = given.get(path).cloned().ok_or(std::io::ErrorKind::NotFound)?;
         return Ok(Box::new(Cursor::new(bytes)));
     }
+    given::name(path);
     let file = open(path)?;
     let known = file.metadata()?;
     // Files of the kernel have no length.

@@ -1,7 +1,7 @@
 //! Files by name in memory, in place of a file system: a page has none.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,6 +11,33 @@ pub struct GivenFiles(Arc<BTreeMap<PathBuf, Arc<[u8]>>>);
 
 thread_local! {
     static GIVEN: RefCell<Option<GivenFiles>> = const { RefCell::new(None) };
+    static NAMED: RefCell<Option<BTreeSet<PathBuf>>> = const { RefCell::new(None) };
+}
+
+/// Does `work` and lists the regular files that this thread has read or found in it: those that a scenario names, when its points
+/// are read. Nothing is listed within [`GivenFiles::within`].
+pub fn named_files<T>(work: impl FnOnce() -> T) -> (T, BTreeSet<PathBuf>) {
+    /// Puts back what was there before, also when `work` panics.
+    struct Back(Option<BTreeSet<PathBuf>>);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            NAMED.set(self.0.take());
+        }
+    }
+    let back = Back(NAMED.replace(Some(BTreeSet::new())));
+    let done = work();
+    let named = NAMED.take().unwrap_or_default();
+    drop(back);
+    (done, named)
+}
+
+/// Lists a regular file for [`named_files`].
+pub(crate) fn name(path: &Path) {
+    NAMED.with_borrow_mut(|named| {
+        if let Some(named) = named.as_mut().filter(|_| path.is_file()) {
+            named.insert(path.to_owned());
+        }
+    });
 }
 
 impl GivenFiles {
@@ -44,7 +71,11 @@ impl GivenFiles {
 
 /// Whether a path names a file.
 pub(crate) fn is_file(path: &Path) -> bool {
-    GivenFiles::now().map_or_else(|| path.is_file(), |given| given.get(path).is_some())
+    let Some(given) = GivenFiles::now() else {
+        name(path);
+        return path.is_file();
+    };
+    given.get(path).is_some()
 }
 
 /// The files whose names are like a pattern of shells.
@@ -55,7 +86,7 @@ pub(crate) fn like(pattern: &Path) -> Result<Vec<PathBuf>, String> {
     let Some(given) = GivenFiles::now() else {
         let found = glob::glob(&pattern.display().to_string()).map_err(|error| error.to_string())?;
         let mut found = found.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
-        found.retain(|path| path.is_file());
+        found.retain(|path| is_file(path));
         return Ok(found);
     };
     let pattern =
@@ -132,6 +163,23 @@ mod tests {
         let given = GivenFiles::new(files.map(|name| (name.to_owned(), Vec::new())));
         let found = given.within(|| like(Path::new("./t/day*.csv")));
         assert_eq!(found, Ok(vec!["t/day1.csv".into(), "t/day2.csv".into()]));
+    }
+
+    #[test]
+    fn the_files_that_a_scenario_names_are_listed_before_it_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("maps")).unwrap();
+        let road = folder.path().join("maps/roads.wkt");
+        std::fs::write(&road, "LINESTRING (0 0, 100 0, 100 100)").unwrap();
+        let read = || {
+            let catalogue = Catalogue::default().into();
+            ScenarioFile::from_toml("s.toml", TEXT, folder.path().into(), catalogue)?.points()
+        };
+        let (points, named) = named_files(read);
+        assert_eq!((points.unwrap().list.len(), named), (1, [road.clone()].into()));
+        assert!(named_files(|| is_file(Path::new("/missing"))).1.is_empty());
+        let given = GivenFiles::new([(road.display().to_string(), Vec::new())]);
+        assert!(named_files(|| given.within(|| is_file(&road))).1.is_empty());
     }
 
     #[test]

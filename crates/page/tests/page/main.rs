@@ -1,0 +1,3 @@
+//! The page with data in it, as a browser reads it.
+
+mod embedded;
