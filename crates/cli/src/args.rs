@@ -51,6 +51,8 @@ pub enum Verb {
     Compare(Compare),
     /// Write one HTML file about a sweep
     Report(Report),
+    /// Show runs, scenarios and daemons in a browser
+    View(View),
     /// Draw a figure of a sweep or a run: SVG, PDF, PNG or HTML
     Plot(Plot),
     /// Reproduce the figures and claims of a paper
@@ -110,7 +112,7 @@ pub struct Run {
     /// Print one JSON object instead of a table
     #[arg(long)]
     pub json: bool,
-    /// Write summary.json, series.parquet (of packets also series.html) and The ONE's report files here
+    /// Write summary.json, scenario.json, series.parquet (of packets also series.html) and The ONE's report files here
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Write every record of the run: .parquet, or .jsonl for people; packets also as .pcapng. May be given several times
@@ -316,6 +318,31 @@ pub struct Report {
     /// The file to write [default: DIR/report.html]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct View {
+    /// Folder of a sweep or of `run --out`; a scenario, which the page runs; a trace (.parquet, .jsonl); or http://ADDRESS of a
+    /// lightlagd. Two are shown side by side
+    #[arg(required = true, num_args = 1..=2, value_name = "WHAT")]
+    pub what: Vec<PathBuf>,
+    #[command(flatten)]
+    pub which: Which,
+    /// Set a key of a scenario, as `--set nodes.walkers.buffer="1 MB"`
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub sets: Vec<(String, String)>,
+    /// Read The ONE's settings without the working directory's default_settings.txt, which The ONE always reads first
+    #[arg(long)]
+    pub no_defaults: bool,
+    /// Write one HTML file with the data in it, print its name and end
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["port", "no_open"])]
+    pub out: Option<PathBuf>,
+    /// Port of this machine at which the page is served until Ctrl-C [default: a free one]
+    #[arg(long, value_name = "PORT", allow_negative_numbers = true)]
+    pub port: Option<u16>,
+    /// Do not open a browser
+    #[arg(long)]
+    pub no_open: bool,
 }
 
 #[derive(Args)]

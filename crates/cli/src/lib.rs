@@ -51,6 +51,7 @@ pub fn main() -> ExitCode {
         Verb::Study(options) => command::study::study(&options),
         Verb::Merge(options) => command::merge::merge(&options),
         Verb::Report(options) => command::report::report(&options),
+        Verb::View(options) => command::view::view(&options),
         Verb::Plot(options) => command::plot::plot(&options),
         Verb::Capture(options) => command::capture::capture(&options),
         Verb::Completions(options) => command::completions::completions(&options),

@@ -30,6 +30,8 @@ pub mod statistics;
 #[cfg(feature = "reports")]
 pub mod sweep;
 mod text_table;
+#[cfg(feature = "reports")]
+pub mod view;
 
 use std::sync::OnceLock;
 

@@ -4,6 +4,8 @@
 //! [`with_sources`] makes a file of its own, with the data in it; a server sends [`compressed`] with [`SOURCES_FILE`] beside it, and
 //! [`policy`] as a header.
 
+#[cfg(feature = "serve")]
+pub mod serve;
 mod source;
 
 pub use source::{About, Format, Records, Source};

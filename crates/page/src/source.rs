@@ -3,7 +3,7 @@
 use base64ct::{Base64, Encoding};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::io::Write;
 
@@ -35,8 +35,9 @@ pub enum Source {
         files: BTreeMap<String, String>,
         /// Seed of movement and traffic; `None` is the scenario's first.
         seed: Option<u64>,
-        /// Values by key, set beside the text.
-        set: BTreeMap<String, String>,
+        /// Keys and values that are set beside the text, in this order.
+        #[serde(serialize_with = "as_object")]
+        set: Vec<(String, String)>,
     },
     /// A daemon that runs.
     Live {
@@ -45,6 +46,10 @@ pub enum Source {
         /// Of its server-sent events.
         url: String,
     },
+}
+
+fn as_object<S: Serializer>(pairs: &[(String, String)], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_map(pairs.iter().map(|(key, value)| (key, value)))
 }
 
 /// How a trace is written.

@@ -291,6 +291,15 @@ impl ScenarioFile {
             Content::TheOne(_) => Ok(vec![Seed::Own]),
         }
     }
+    /// What the names of its files are relative to, first of all.
+    pub fn folder(&self) -> PathBuf {
+        let beside =
+            || self.sources.first().map_or(PathBuf::from("."), |source| folder(Path::new(&source.file)));
+        match &self.content {
+            Content::Toml { folders, .. } => folders.first().cloned().unwrap_or_else(beside),
+            Content::TheOne(_) => beside(),
+        }
+    }
     /// Whether it is written as The ONE's settings.
     pub fn is_the_one(&self) -> bool {
         matches!(self.content, Content::TheOne(_))

@@ -7,7 +7,7 @@ use clap::{Command, CommandFactory};
 const GROUPS: &[(&str, &[&str])] = &[
     ("Scenarios", &["new", "validate", "convert", "list", "schema"]),
     ("Runs", &["run", "explain", "sweep", "merge", "bound"]),
-    ("Results", &["compare", "report", "plot"]),
+    ("Results", &["compare", "report", "plot", "view"]),
     ("Papers", &["study"]),
     ("Programs", &["completions"]),
     ("Real networks", &["transfer", "bundles", "names", "bench-link", "emulate", "capture"]),
@@ -55,6 +55,14 @@ const EXAMPLES: &[(&[&str], &[&str])] = &[
         ],
     ),
     (&["report"], &["lightlag report out/walkers"]),
+    (
+        &["view"],
+        &[
+            "lightlag view out/walkers --out walkers.html",
+            "lightlag view walkers.toml --point 0 --out walkers.html",
+            "lightlag view out/one.parquet out/other --out both.html",
+        ],
+    ),
     (
         &["plot"],
         &[

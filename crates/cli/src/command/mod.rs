@@ -18,6 +18,7 @@ pub mod sockets;
 pub mod study;
 pub mod sweep;
 pub mod validate;
+pub mod view;
 
 use crate::args::Source;
 use crate::output::Failure;

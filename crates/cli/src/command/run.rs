@@ -1,7 +1,7 @@
 //! `lightlag run`.
 
 use super::progress::Shown;
-use super::{print_warnings, read, tell_traces};
+use super::{print_warnings, read, tell_traces, text};
 use crate::args::Run;
 use crate::output::{Done, Failure, make_folder, print, print_table, tell_violations, write_file};
 use crate::outputs::keep_apart;
@@ -11,6 +11,7 @@ use lightlag_lab::plot::SERIES_FILE;
 use lightlag_lab::results::{Build, RESULTS_FILE, SUMMARY_FILE, number, table_text};
 use lightlag_lab::run::{ContactsCache, Options, Outcome, run as run_one};
 use lightlag_lab::sweep::{JOURNAL_FILE, MANIFEST_FILE};
+use lightlag_lab::view::Written;
 use lightlag_scenario::{Point, Scenario, ScenarioFile, Seed};
 use std::path::{Path, PathBuf};
 
@@ -48,9 +49,12 @@ pub fn run(options: &Run) -> Done {
     let mut outcome = outcome?;
     outcome.figures.warnings = points.every_warning();
     let head = point.scenario.head();
-    let (scenario, seed) = (head.name.clone(), head.seed_number(seed));
+    let (scenario, asked, seed) = (head.name.clone(), seed, head.seed_number(seed));
     outcome.figures.run = Some(RunName { scenario, seed, build: Build::this() });
     write_files(options, &outcome, &head.name, seed)?;
+    if let Some(folder) = &options.out {
+        Written::of_run(&file, &text(&file), &point, asked)?.write(folder)?;
+    }
     if options.json {
         print(&(outcome.figures.json() + "\n"))?;
     } else {

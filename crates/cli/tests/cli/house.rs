@@ -41,7 +41,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("scenario", &["protocols", "worlds"]),
     ("judge", &["protocols"]),
     ("capture", &["protocols"]),
-    ("lab", &["protocols", "worlds", "scenario", "judge", "capture"]),
+    ("lab", &["protocols", "worlds", "scenario", "judge", "capture", "page"]),
     ("studies", &["protocols", "worlds", "scenario", "capture", "lab", "node"]),
     ("node", &["protocols"]),
     ("page", &[]),

@@ -26,4 +26,5 @@ mod traces;
 mod transfers;
 mod trust;
 mod units;
+mod views;
 mod ways;

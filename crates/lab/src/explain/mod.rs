@@ -17,7 +17,7 @@ mod tests;
 mod why;
 pub(crate) mod words;
 
-pub use source::{bundle_of_name, is_trace, of_run, of_trace};
+pub use source::{bundle_of_name, check_trace, is_trace, of_run, of_trace, trace_file};
 
 use collect::Collector;
 use groups::ROWS;

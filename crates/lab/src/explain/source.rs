@@ -203,8 +203,21 @@ fn has_trace_name(path: &Path) -> bool {
     path.extension().is_some_and(|end| ENDS.iter().any(|known| end == *known))
 }
 
+/// Whether a file is a trace of a run: its first row is read.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_trace(path: &Path) -> Result<()> {
+    let place = Place::File(path.display().to_string().as_str().into());
+    let right = "name a trace that `lightlag run --trace` wrote";
+    kind(path).map(drop).map_err(|error| Error::new(&place, error.to_string(), right))
+}
+
 /// The only trace of a folder; a file is itself.
-fn trace_file(path: &Path) -> Result<PathBuf> {
+///
+/// # Errors
+/// A folder without a trace, or with several.
+pub fn trace_file(path: &Path) -> Result<PathBuf> {
     if !path.is_dir() {
         return Ok(path.to_owned());
     }

@@ -4,6 +4,7 @@ use super::manifest::OF_CODE;
 use super::{Error, Job, Open, Shard, Sweep};
 use crate::results::{Build, Metrics, Results, Row, write_summary};
 use crate::run::{ContactsCache, Options, Progress, run, why_nothing};
+use crate::view::Written;
 use lightlag_scenario::{Place, Points, ScenarioFile, Seed};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,6 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 #[derive(Clone, Debug)]
 pub struct Plan {
     text: String,
+    written: Written,
     digest: String,
     points: Points,
     jobs: Vec<Job>,
@@ -56,7 +58,15 @@ impl Plan {
                 jobs.push(Job { point: index, seed, values: point.values.clone() });
             }
         }
-        Ok(Self { text: text.to_owned(), digest: file.digest(), points, jobs, seeds: seeds.to_vec() })
+        let written = Written::of_sweep(file, text);
+        Ok(Self {
+            text: text.to_owned(),
+            written,
+            digest: file.digest(),
+            points,
+            jobs,
+            seeds: seeds.to_vec(),
+        })
     }
     /// With a digest of the algorithms that are not part of this program; empty where all are.
     #[must_use]
@@ -174,6 +184,7 @@ impl Plan {
         shard: Option<Shard>,
         cache: &ContactsCache,
     ) -> Result<Swept, Error> {
+        self.written.write(out)?;
         let violations = results.rows.iter().filter_map(|row| row.metric("violations")).sum::<f64>() as u64;
         let nothing = self.nothing(&results, cache);
         if !nothing.is_empty() && shard.is_none() {
