@@ -2,15 +2,16 @@
 //! the metrics are the same over TCP, without what changes anything.
 
 use super::config::Choice;
+use super::events;
 use super::metrics;
 use super::page_server;
 use super::services::Lead;
 use super::status::Status;
 use axum::extract::{Query, State};
 use axum::http::uri::Authority;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{self, Next};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use http_body_util::{BodyExt, Full};
@@ -18,6 +19,7 @@ use hyper::Request;
 use hyper::body::Bytes;
 use hyper_util::rt::TokioIo;
 use lightlag_node::Error;
+use lightlag_page::{Source, sources_json};
 use serde::Deserialize;
 use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
@@ -43,9 +45,11 @@ pub enum Command {
     Stop,
 }
 
-type Ask = mpsc::UnboundedSender<Command>;
+/// Where commands go.
+pub type Ask = mpsc::UnboundedSender<Command>;
 
-async fn status(ask: &Ask) -> Option<Status> {
+/// How the daemon is; `None` once it ends.
+pub async fn status(ask: &Ask) -> Option<Status> {
     let (to, from) = oneshot::channel();
     ask.send(Command::Status(to)).ok()?;
     from.await.ok()
@@ -85,8 +89,26 @@ async fn get_ready(State(ask): State<Ask>) -> Response {
     }
 }
 
-async fn get_page() -> Html<&'static str> {
-    Html(include_str!("page.html"))
+/// The page of all of Lightlag, which finds its source beside it.
+async fn get_page(headers: HeaderMap) -> Response {
+    let codings = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    let accepts = codings.flat_map(|value| value.split(',')).any(|coding| coding.trim() == "gzip");
+    let fixed = [
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::CONTENT_SECURITY_POLICY, lightlag_page::policy()),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::VARY, "accept-encoding"),
+    ];
+    match accepts {
+        true => (fixed, [(header::CONTENT_ENCODING, "gzip")], lightlag_page::compressed()).into_response(),
+        false => (fixed, lightlag_page::html()).into_response(),
+    }
+}
+
+async fn get_sources() -> Response {
+    let live = Source::Live { title: "lightlagd".to_owned(), url: events::EVENTS[1..].to_owned() };
+    ([(header::CONTENT_TYPE, "application/json")], sources_json(&[live])).into_response()
 }
 
 #[derive(Deserialize)]
@@ -175,7 +197,8 @@ async fn post_stop(State(ask): State<Ask>) -> StatusCode {
 fn seen(ask: Ask) -> Router<()> {
     let router = Router::new().route("/", get(get_page)).route("/metrics", get(get_metrics));
     let router = router.route("/healthz", get(get_health)).route("/readyz", get(get_ready));
-    router.route("/status", get(get_status)).with_state(ask)
+    let router = router.route("/sources.json", get(get_sources));
+    router.route("/status", get(get_status)).with_state(ask.clone()).merge(events::router(ask))
 }
 
 /// Serves the owner's socket, for as long as the daemon runs.

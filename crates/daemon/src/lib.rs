@@ -12,6 +12,7 @@ mod controller;
 mod descriptors;
 mod durable;
 mod epoch;
+mod events;
 pub mod example;
 #[doc(hidden)]
 pub mod fuzzing;

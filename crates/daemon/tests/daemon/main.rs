@@ -11,6 +11,7 @@ mod floods;
 mod once;
 mod operators;
 mod outages;
+mod page;
 mod pair;
 mod plans;
 mod replays;
