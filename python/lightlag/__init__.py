@@ -51,6 +51,7 @@ from lightlag._run import Result, run
 from lightlag._scenario import Point, Scenario
 from lightlag._study import Study, studies, study
 from lightlag._sweep import compare, merge, read, report, sweep
+from lightlag._view import Page, view
 
 __version__ = VERSION
 __commit__ = COMMIT
@@ -73,6 +74,7 @@ __all__ = [
     "Loss",
     "Mechanism",
     "Move",
+    "Page",
     "Point",
     "RateSample",
     "Refusal",
@@ -102,4 +104,5 @@ __all__ = [
     "studies",
     "study",
     "sweep",
+    "view",
 ]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from lightlag import _checks, _lightlag, _progress, _trace
+from lightlag import _checks, _lightlag, _progress, _trace, _view
 from lightlag._scenario import Point, Scenario
 
 
@@ -59,6 +59,7 @@ class Result:
     commit: str
     """Commit that it was built from."""
     _json: str = field(repr=False)
+    _run: tuple[Point, int | None] = field(repr=False)
 
     @property
     def rows(self) -> list[tuple[str, float]]:
@@ -76,6 +77,20 @@ class Result:
     def json(self) -> str:
         """The figures as ``lightlag run --json`` prints them."""
         return self._json
+
+    def view(self, height: str = "80vh") -> _view.Page:
+        """The page of this run, which a notebook shows: nodes, contacts, buffers and bundles over time.
+
+        The page runs the scenario again. With algorithms in Python, it has the trace of a run that is
+        done here.
+
+        Args:
+            height: Height of the frame in a notebook, as CSS writes it.
+
+        Raises:
+            ScenarioError: Files of the scenario or the trace have more than 64 MiB.
+        """
+        return _view.of_run(*self._run, height)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the scenario, the values of this run, and its figures."""
@@ -185,6 +200,7 @@ def run(
         version=_lightlag.VERSION,
         commit=_lightlag.COMMIT,
         _json=outcome.json(),
+        _run=(point, number),
     )
 
 

@@ -46,8 +46,17 @@ class Point:
 
 
 def _point_of(scenario: tuple[Any, ...], index: int) -> Point:
-    again, written = scenario
-    return cast("Scenario", again(*written)).points()[index]
+    return _scenario_again(scenario).points()[index]
+
+
+def _scenario_again(made_of: tuple[Any, ...]) -> Scenario:
+    again, written = made_of
+    return cast("Scenario", again(*written))
+
+
+def scenario_of(point: Point) -> Scenario:
+    """The scenario of a point, as it was written."""
+    return _scenario_again(point._made_of)  # pyright: ignore[reportPrivateUsage]
 
 
 class Scenario:

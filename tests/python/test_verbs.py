@@ -26,6 +26,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "merge": lightlag.merge,
     "report": lightlag.report,
     "capture": lightlag.capture,
+    "view": lightlag.view,
 }
 # Options that have another name here.
 NAMES = {

@@ -12,6 +12,7 @@ mod run;
 mod scenario;
 mod study;
 mod sweep;
+mod view;
 
 /// The module `lightlag._lightlag`.
 #[pyo3::pymodule]
@@ -40,6 +41,8 @@ mod _lightlag {
     use crate::study::{studies, study};
     #[pymodule_export]
     use crate::sweep::{Folder, Plan, compare_runs, merge, read_results};
+    #[pymodule_export]
+    use crate::view::{Source, view_frame, view_page, view_path, view_scenario};
 
     #[pymodule_export]
     const VERSION: &str = lightlag_lab::VERSION;

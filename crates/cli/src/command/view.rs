@@ -5,9 +5,10 @@ mod daemon;
 use super::read_from;
 use crate::args::View;
 use crate::output::{Done, Failure, print, write_file};
-use lightlag_lab::view::{Chosen, SCENARIO_FILE, TRACE_BYTES_MAX, format_of_trace, of_folder, of_scenario};
+use lightlag_lab::explain::{check_trace, is_trace, trace_file};
+use lightlag_lab::view::{Chosen, format_of_trace, is_results, of_folder, of_scenario, of_trace, trace};
 use lightlag_page::serve::{Site, listen};
-use lightlag_page::{About, Format, Records, Source, with_sources};
+use lightlag_page::{Records, Source, with_sources};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -44,8 +45,7 @@ fn sources_of(
     files: &mut Vec<(String, PathBuf)>,
 ) -> Result<Vec<Source>, Failure> {
     let chosen = Chosen { seed: options.which.seed, point: options.which.point };
-    let is_of_run = |name: &str| what.join(name).is_file();
-    if what.is_dir() && [SCENARIO_FILE, "sweep.json"].iter().any(|name| is_of_run(name)) {
+    if is_results(what) {
         refuse(options, what, options.sets.first().map(|_| "--set"))?;
         return Ok(of_folder(what, chosen)?);
     }
@@ -53,14 +53,15 @@ fn sources_of(
         let right = "name a folder of results, a scenario, a trace, or http://ADDRESS of a lightlagd";
         return Err(Failure::Input(format!("{}: there is no such file or folder; {right}", what.display())));
     }
-    if what.is_dir() || lightlag_lab::explain::is_trace(what) {
+    if what.is_dir() || is_trace(what) {
         let given = [
             ("--set", !options.sets.is_empty()),
             ("--seed", chosen.seed.is_some()),
             ("--point", chosen.point.is_some()),
         ];
         refuse(options, what, given.into_iter().find(|(_, given)| *given).map(|(option, _)| option))?;
-        return Ok(vec![of_trace(&lightlag_lab::explain::trace_file(what)?, options.out.is_some(), files)?]);
+        let source = if options.out.is_some() { of_trace(what)? } else { served(what, files)? };
+        return Ok(vec![source]);
     }
     let file = read_from(&[what], &options.sets, options.no_defaults)?;
     Ok(of_scenario(&file, chosen, None)?)
@@ -78,33 +79,21 @@ fn refuse(options: &View, what: &Path, option: Option<&str>) -> Done {
     }
 }
 
-fn of_trace(path: &Path, is_within: bool, files: &mut Vec<(String, PathBuf)>) -> Result<Source, Failure> {
+/// A trace that is served beside the page.
+fn served(path: &Path, files: &mut Vec<(String, PathBuf)>) -> Result<Source, Failure> {
+    let path = trace_file(path)?;
+    let format = format_of_trace(&path)?;
+    check_trace(&path)?;
     let shown = path.display();
-    let format = format_of_trace(path)?;
-    lightlag_lab::explain::check_trace(path)?;
-    let unreadable = |why: std::io::Error| Failure::Input(format!("cannot read {shown}: {why}"));
-    let bytes = path.metadata().map_err(unreadable)?.len();
-    if is_within && bytes > TRACE_BYTES_MAX {
-        let right = "leave out --out to serve it";
-        return Err(Failure::Input(format!("--out: {shown} has more than 64 MiB; {right}")));
-    }
+    let bytes = path.metadata().map_err(|why| format!("cannot read {shown}: {why}"))?.len();
     if bytes > SERVED_BYTES_MAX {
         let right = "no browser holds it; record a shorter run";
-        return Err(Failure::Input(format!("{shown} has more than 1 GiB; {right}")));
+        return Err(Failure::Input(format!("{shown}: it has more than 1 GiB; {right}")));
     }
-    let records = if is_within {
-        Records::within(format, &std::fs::read(path).map_err(unreadable)?)
-    } else {
-        let end = match format {
-            Format::Parquet => "parquet",
-            Format::Jsonl => "jsonl",
-        };
-        let name = format!("trace-{}.{end}", files.len());
-        files.push((name.clone(), path.to_owned()));
-        Records::Url(name)
-    };
-    let title = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(Source::Trace { title, format, records, scenario: None, about: About::default() })
+    let end = path.extension().unwrap_or_default().to_string_lossy();
+    let name = format!("trace-{}.{end}", files.len());
+    files.push((name.clone(), path.clone()));
+    Ok(trace(&path, format, Records::Url(name)))
 }
 
 /// Prints where the page is, opens it, and serves it until the program is ended.

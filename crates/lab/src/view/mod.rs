@@ -6,7 +6,9 @@ mod treatments;
 pub use folder::{SCENARIO_FILE, Written, of_folder};
 pub use treatments::of_scenario;
 
+use crate::explain::{check_trace, trace_file};
 use crate::run::{ContactsCache, Options, run};
+use crate::sweep::MANIFEST_FILE;
 use lightlag_page::{About, Format, Records, Source};
 use lightlag_scenario::{
     Catalogue, Error, GivenFiles, Place, Point, Points, Result, Scenario, ScenarioFile, Seed, named_files,
@@ -180,6 +182,38 @@ fn recorded(file: &ScenarioFile, point: &Point, seed: Seed) -> Result<Source> {
             metrics: metrics.filter(|(_, number)| number.is_finite()).collect(),
         },
     })
+}
+
+/// Whether a path is a folder of results that says of which scenario they are.
+pub fn is_results(path: &Path) -> bool {
+    [SCENARIO_FILE, MANIFEST_FILE].iter().any(|name| path.join(name).is_file())
+}
+
+/// A trace with its records in the page: a file that `lightlag run --trace` wrote, or a folder with one.
+///
+/// # Errors
+/// It is no trace, or has more than [`TRACE_BYTES_MAX`].
+pub fn of_trace(path: &Path) -> Result<Source> {
+    let path = trace_file(path)?;
+    let format = format_of_trace(&path)?;
+    check_trace(&path)?;
+    let place = Place::File(path.display().to_string().as_str().into());
+    let unreadable =
+        |error: std::io::Error| Error::new(&place, error.to_string(), "name a file that can be read");
+    if path.metadata().map_err(unreadable)?.len() > TRACE_BYTES_MAX {
+        return place.refuse(
+            "it has more than 64 MiB",
+            "serve it: lightlag view FILE without --out, or record a shorter run",
+        );
+    }
+    let records = Records::within(format, &std::fs::read(&path).map_err(unreadable)?);
+    Ok(trace(&path, format, records))
+}
+
+/// The source of a trace.
+pub fn trace(path: &Path, format: Format, records: Records) -> Source {
+    let title = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Source::Trace { title, format, records, scenario: None, about: About::default() }
 }
 
 /// The format of a trace, by the end of its name.
