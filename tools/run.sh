@@ -30,6 +30,8 @@ logged earth_mars "$bin" sweep scenarios/earth_mars.toml --set contacts.plan.fil
   --out out/earth_mars
 logged earth_mars_report "$bin" report out/earth_mars
 
+logged earth_mars_page "$bin" view out/earth_mars --out out/earth_mars/view.html
+
 say "Helsinki: people who walk a real street map"
 logged map .venv/bin/python scenarios/places/helsinki.py --out out/maps
 logged helsinki "$bin" sweep scenarios/helsinki.toml --out out/helsinki
@@ -45,3 +47,5 @@ say "done in $((SECONDS - started)) s; reports for any browser:"
 printf '   %s\n' out/study/dtn-congestion-quick/report.html out/earth_mars/report.html out/helsinki/report.html
 echo
 cat out/logs/results.txt
+say "Earth and Mars, none beside copy_value; open it in a browser:"
+echo "   $PWD/out/earth_mars/view.html"

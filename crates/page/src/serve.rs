@@ -164,7 +164,7 @@ fn parsed(head: &[u8]) -> Parsed {
         let named = found.headers.iter().filter(|header| header.name.eq_ignore_ascii_case(name));
         named.map(of).collect::<Vec<_>>()
     };
-    // Two hosts are none.
+    // Two hosts are refused as well.
     let host = <[String; 1]>::try_from(all("host")).map(|[host]| host).unwrap_or_default();
     let codings = all("accept-encoding").join(",");
     let accepts = |coding: &str| {
@@ -277,7 +277,7 @@ impl Answer {
 }
 
 /// Where a part of a file begins, and how many bytes it has (RFC 9110, section 14.2). `None`: the whole file, as for several parts,
-/// or for what is no range.
+/// or for what is not a range.
 fn part(text: &str, length: u64) -> Option<Result<(u64, u64), ()>> {
     let (first, last) = text.strip_prefix("bytes=").filter(|range| !range.contains(','))?.split_once('-')?;
     let (first, last) = (first.trim(), last.trim());

@@ -18,7 +18,7 @@ pub fn settings(choice: &Choice) -> Vec<(String, String)> {
         let found = found.or_else(|| at(child(root, PARAMETERS)?, path, format!("{PARAMETERS}.")));
         if let Some((key, node)) = found {
             last = format!("{path}.");
-            chosen.push((key, toml(node).to_string()));
+            chosen.push((key, argument(node)));
         }
     }
     chosen
@@ -43,6 +43,21 @@ fn at<'a>(node: &'a Node, path: &str, before: String) -> Option<(String, &'a Nod
         }
         at(value, rest.strip_prefix('.')?, format!("{before}{shown}."))
     })
+}
+
+/// A value as people type it behind `--set`: a word without quotes.
+fn argument(node: &Node) -> String {
+    let is_word = |text: &str| {
+        let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        // What TOML reads as something else keeps its quotes.
+        plain
+            && text.starts_with(|c: char| c.is_ascii_alphabetic())
+            && !["true", "false", "inf", "nan"].contains(&text)
+    };
+    match &node.value {
+        Value::Text(text) if is_word(text) => text.clone(),
+        _ => toml(node).to_string(),
+    }
 }
 
 fn toml(node: &Node) -> toml::Value {
@@ -125,8 +140,8 @@ mod tests {
         assert_eq!(
             all[1],
             [
-                ("router".into(), "\"epidemic\"".into()),
-                ("parameters.law".into(), "\"credit\"".into()),
+                ("router".into(), "epidemic".into()),
+                ("parameters.law".into(), "credit".into()),
                 (r#"nodes."walker.s".buffer"#.into(), "\"1 MB\"".into())
             ]
         );

@@ -51,7 +51,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("python", &["protocols", "scenario", "capture", "lab", "studies", "page"]),
     ("socket", &[]),
     ("run", &["socket"]),
-    ("web", &["protocols", "worlds", "scenario", "judge", "lab"]),
+    ("web", &["protocols", "worlds", "scenario", "judge", "lab", "page"]),
 ];
 
 #[test]

@@ -103,7 +103,7 @@ fn none_and_copy_value_of_a_sweep_are_shown_side_by_side_where_copy_value_delive
     let [none, copy_value] = &all[..] else { panic!("{all:?}") };
     assert_eq!(
         (&none["set"]["mechanism"], &copy_value["set"]["mechanism"]),
-        (&"\"none\"".into(), &"\"copy_value\"".into())
+        (&"none".into(), &"copy_value".into())
     );
     assert_eq!(none["set"]["router"], copy_value["set"]["router"]);
     assert_eq!((&none["seed"], &copy_value["seed"]), (&1.into(), &1.into()));
@@ -138,9 +138,9 @@ fn of_other_sweeps_the_best_stands_beside_a_baseline_and_a_point_alone() {
     let place = swept(&WALKERS.replace("\"epidemic\"", "[\"direct\", \"epidemic\"]"));
     let all = shown(&place, &["done"]);
     let routers: Vec<&Value> = all.iter().map(|source| &source["set"]["router"]).collect();
-    assert_eq!(routers, ["\"direct\"", "\"epidemic\""]);
+    assert_eq!(routers, ["direct", "epidemic"]);
     let one = shown(&place, &["done", "--point", "0", "--seed", "2"]);
-    assert_eq!((one.len(), &one[0]["set"]["router"], &one[0]["seed"]), (1, &"\"direct\"".into(), &2.into()));
+    assert_eq!((one.len(), &one[0]["set"]["router"], &one[0]["seed"]), (1, &"direct".into(), &2.into()));
     let two = shown(&place, &["done", "s.toml"]);
     assert_eq!(two.len(), 2, "each gives one");
     assert_eq!(
@@ -371,8 +371,8 @@ fn what_cannot_be_shown_is_refused_in_a_line() {
         (&["s.toml", "--port", "x"], "invalid value 'x' for '--port <PORT>'"),
         (&["s.toml", "s.toml", "s.toml"], "unexpected"),
         (&["http://127.0.0.1:1"], "http://127.0.0.1:1/: it does not answer: "),
-        (&["http://"], "http:///: it is no address; name the address"),
-        (&["http://user@127.0.0.1:1/"], "http://user@127.0.0.1:1/: it is no address"),
+        (&["http://"], "http:///: it is not an address; name the address"),
+        (&["http://user@127.0.0.1:1/"], "http://user@127.0.0.1:1/: it is not an address"),
         (&["http://127.0.0.1:1", "--out", "x.html"], "--out: a lightlagd serves its own page"),
         (&["s.toml", "--out", "empty"], "cannot write empty: "),
     ] {
@@ -384,7 +384,7 @@ fn what_cannot_be_shown_is_refused_in_a_line() {
     assert!(said.contains("bad.toml:1"), "{said}");
     let folder = repository("scenarios").display().to_string();
     assert!(place.refused(&["view", &folder]).contains("has no trace"));
-    // What answers is none of ours.
+    // Something else answers.
     let served = Served::start(&place, &["s.toml"]);
     let url = format!("http://127.0.0.1:{}", served.port);
     assert!(place.refused(&["view", &url]).contains("what answers there is no lightlagd; name the address"));

@@ -94,7 +94,9 @@ fn packed(
     let given = GivenFiles::new(files.iter().cloned());
     match given.within(|| read(Path::new(""))).map(|points| points.list.len()) {
         Ok(1) => Ok(Ok(Source::scenario(&title(point, seed), &text, files, number, set))),
-        Ok(_) => place.refuse("the point cannot be told from others", "name a scenario without lists"),
+        Ok(_) => {
+            place.refuse("the point cannot be distinguished from others", "name a scenario without lists")
+        }
         Err(error) => Err(error),
     }
 }

@@ -13,8 +13,8 @@ use std::sync::OnceLock;
 
 /// A run: one experiment of a scenario.
 #[derive(Clone, Default)]
-struct Job {
-    name: String,
+pub struct Job {
+    pub name: String,
     text: String,
     files: BTreeMap<String, String>,
     point: usize,
@@ -36,7 +36,7 @@ impl Job {
         let set: BTreeMap<_, _> = self.set.iter().cloned().collect();
         json!({ "name": self.name, "text": self.text, "files": self.files, "point": self.point, "set": set, "step": self.step })
     }
-    fn native(&self) -> Value {
+    pub fn native(&self) -> Value {
         let made = self
             .reading()
             .run(None, self.point, true)
@@ -159,7 +159,7 @@ fn of_packets() -> Vec<Job> {
 }
 
 /// The first experiment of scenarios of the repository, cut short: maps, traces, plans, orbits and all transports.
-fn of_the_repository() -> Vec<Job> {
+pub fn jobs_of_the_repository() -> Vec<Job> {
     let all = [
         ("earth_mars.toml", "12 h"),
         ("dccp_ecn.toml", "10 min"),
@@ -198,7 +198,16 @@ fn named_files(text: &str, folder: &Path) -> BTreeMap<String, String> {
 
 /// The JavaScript for Node, made once; `None` where it cannot be made, which skips the test.
 fn bindings_for_node() -> Option<&'static Path> {
-    static MADE: OnceLock<PathBuf> = OnceLock::new();
+    made().map(|made| made.0.as_path())
+}
+
+/// That for pages.
+pub fn bindings_for_page() -> Option<&'static Path> {
+    made().map(|made| made.1.as_path())
+}
+
+fn made() -> Option<&'static (PathBuf, PathBuf)> {
+    static MADE: OnceLock<(PathBuf, PathBuf)> = OnceLock::new();
     let shown =
         Command::new("rustc").args(["--print", "target-libdir", "--target", bindings::TARGET]).output();
     let libraries =
@@ -210,19 +219,27 @@ fn bindings_for_node() -> Option<&'static Path> {
     let make = || {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("web");
         let wasm = bindings::build(&folder.join("target"), "dev").unwrap_or_else(|error| panic!("{error}"));
-        bindings::bind(&wasm, &folder.join("node"), true).unwrap_or_else(|error| panic!("{error}"));
-        folder.join("node/lightlag_web.js")
+        let bind = |name: &str, for_node: bool| {
+            bindings::bind(&wasm, &folder.join(name), for_node).unwrap_or_else(|error| panic!("{error}"));
+            folder.join(name).join("lightlag_web.js")
+        };
+        (bind("node", true), bind("web", false))
     };
-    skip::has("node").then(|| MADE.get_or_init(make).as_path())
+    skip::has("node").then(|| MADE.get_or_init(make))
 }
 
 /// What Node makes of these jobs, in their order.
 fn under_node(bindings: &Path, jobs: &[Job]) -> Vec<Value> {
-    let list = bindings.with_file_name(format!("jobs{}.json", jobs.len()));
+    run_by("run.mjs", &[bindings], jobs)
+}
+
+/// The same by another script, which takes these files and the jobs.
+pub fn run_by(script: &str, files: &[&Path], jobs: &[Job]) -> Vec<Value> {
+    let list = files[0].with_file_name(format!("jobs{}.json", jobs.len()));
     let texts: Vec<Value> = jobs.iter().map(Job::json).collect();
     std::fs::write(&list, Value::from(texts).to_string()).expect("the disk has room");
-    let script = folder("tests/web/run.mjs");
-    let done = Command::new("node").args([script.as_path(), bindings, &list]).output().expect("it starts");
+    let script = folder("tests/web").join(script);
+    let done = Command::new("node").arg(script).args(files).arg(&list).output().expect("it starts");
     let (shown, errors) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
     assert!(done.status.success(), "{errors}");
     let made: Vec<Value> =
@@ -234,7 +251,7 @@ fn under_node(bindings: &Path, jobs: &[Job]) -> Vec<Value> {
 #[test]
 fn a_page_gives_the_native_digest_figures_and_verdict() {
     let Some(bindings) = bindings_for_node() else { return };
-    let jobs: Vec<Job> = of_bundles().into_iter().chain(of_packets()).chain(of_the_repository()).collect();
+    let jobs: Vec<Job> = of_bundles().into_iter().chain(of_packets()).chain(jobs_of_the_repository()).collect();
     // The slow half on its own thread.
     let page = std::thread::scope(|scope| {
         let node = scope.spawn(|| under_node(bindings, &jobs));

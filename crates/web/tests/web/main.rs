@@ -2,6 +2,7 @@
 
 #[path = "../../examples/bindings.rs"]
 mod bindings;
+mod built;
 mod digests;
 mod playing;
 #[path = "../../../../tests/skip.rs"]

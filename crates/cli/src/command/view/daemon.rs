@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// For the whole answer.
 const WITHIN: Duration = Duration::from_secs(5);
-/// A status has some hundred bytes for each connection.
+/// A status has hundreds of bytes for each connection.
 const ANSWER_BYTES_MAX: u64 = 64 << 20;
 
 /// An address of HTTP, as `http://127.0.0.1:9000/`.
@@ -25,7 +25,7 @@ pub fn check(url: &str) -> Result<(), String> {
     let authority = url.strip_prefix("http://").and_then(|rest| rest.strip_suffix('/')).unwrap_or_default();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || ".-:[]_".contains(c);
     if authority.is_empty() || !authority.chars().all(is_plain) {
-        return Err("it is no address".to_owned());
+        return Err("it is not an address".to_owned());
     }
     let has_port = authority.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     let at = if has_port { authority.to_owned() } else { format!("{authority}:80") };
