@@ -42,9 +42,11 @@ docs: $(VENV)/.ready ## the manual (out/docs) and the API of the crates (target/
 	$(PY) -m zensical build --strict --clean --config-file mkdocs.yml
 	cargo doc --quiet --workspace --no-deps
 
-web: ## the worlds as WebAssembly with their JavaScript, for pages (out/web/web) and for Node (out/web/node)
+web: ## the page (web/dist/page.html), with the worlds as WebAssembly for it (out/web/web) and for Node (out/web/node)
 	@rustup target list --installed 2>/dev/null | grep -q wasm32-unknown-unknown || { echo "make web: the target is missing; rustup target add wasm32-unknown-unknown" >&2; exit 2; }
 	cargo run --quiet -p lightlag-web --example bindings -- out/web
+	@command -v npm >/dev/null || { echo "make web: npm is missing; install Node.js 20 or later" >&2; exit 2; }
+	cd web && npm ci --silent --no-fund --no-audit && npm run --silent build
 
 fuzz: ## fuzz every parser, SECONDS each (default 600)
 	@bash fuzz/run.sh $${SECONDS_EACH:-600}

@@ -1,0 +1,27 @@
+/** All views of the page: a view is one file and one line here. */
+import type { Component } from "svelte";
+import type { Recording } from "../model/recording.svelte";
+import Buffers from "./Buffers.svelte";
+import Contacts from "./Contacts.svelte";
+
+export interface View {
+  id: string;
+  title: string;
+  /** One sentence: what to see. */
+  says: string;
+  /** Shown once a side. */
+  component?: Component<{ side: Recording; index: number }>;
+  /** Or once for all. */
+  whole?: Component;
+  /** Has no use for the clock. */
+  still?: boolean;
+  /** Whether it has something to show of this world. */
+  of: (world: string) => boolean;
+}
+
+const all = () => true;
+
+export const VIEWS: View[] = [
+  { id: "contacts", title: "Contacts", says: "When nodes could talk, and how much of each contact was used.", component: Contacts, of: all },
+  { id: "buffers", title: "Buffers", says: "How full each node is over time; drops and refusals below.", component: Buffers, of: all },
+];
