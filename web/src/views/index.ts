@@ -3,6 +3,7 @@ import type { Component } from "svelte";
 import type { Recording } from "../model/recording.svelte";
 import Buffers from "./Buffers.svelte";
 import Contacts from "./Contacts.svelte";
+import Scene from "./Scene.svelte";
 
 export interface View {
   id: string;
@@ -22,6 +23,7 @@ export interface View {
 const all = () => true;
 
 export const VIEWS: View[] = [
+  { id: "scene", title: "Scene", says: "Nodes and their buffers, contacts, and bundles on their way.", component: Scene, of: all },
   { id: "contacts", title: "Contacts", says: "When nodes could talk, and how much of each contact was used.", component: Contacts, of: all },
   { id: "buffers", title: "Buffers", says: "How full each node is over time; drops and refusals below.", component: Buffers, of: all },
 ];
