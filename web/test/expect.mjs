@@ -1,16 +1,17 @@
 /** What a trace of bundles says at a time, row by row: written without the page's code. */
 export function stateAt(rows, t) {
+  // A bundle is created when its application made it: its row may come later, once its source has room.
+  const born = rows.filter((row) => ["created", "rejected"].includes(row.kind) && row.since_ns / 1e9 <= t).length;
   const sizes = new Map();
   const holders = new Map();
   const delivered = new Set();
   const contacts = new Set();
-  const created = new Set();
   const used = {};
   const change = (node, id, by) => { used[node] = (used[node] ?? 0) + by * sizes.get(id); };
   for (const row of rows) {
     if (row.time_ns / 1e9 > t) break;
     const held = (node) => `${row.bundle} ${node}`;
-    if (row.kind === "created" || row.kind === "rejected") { sizes.set(row.bundle, row.bytes); created.add(row.bundle); }
+    if (row.kind === "created" || row.kind === "rejected") { sizes.set(row.bundle, row.bytes); }
     const keeps = row.kind === "created" ? row.node : row.kind === "stored" ? row.peer : undefined;
     if (keeps !== undefined && !holders.has(held(keeps))) { holders.set(held(keeps), true); change(keeps, row.bundle, 1); }
     if (row.kind === "gone" && holders.delete(held(row.node))) change(row.node, row.bundle, -1);
@@ -19,7 +20,7 @@ export function stateAt(rows, t) {
     if (row.kind === "contact_up") contacts.add(pair);
     if (row.kind === "contact_down") contacts.delete(pair);
   }
-  return { created: created.size, delivered: delivered.size, contacts: [...contacts].sort(), used: Object.fromEntries(Object.entries(used).filter(([, bytes]) => bytes > 0)) };
+  return { created: born, delivered: delivered.size, contacts: [...contacts].sort(), used: Object.fromEntries(Object.entries(used).filter(([, bytes]) => bytes > 0)) };
 }
 
 /** The same of the page, at its clock. */

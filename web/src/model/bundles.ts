@@ -26,7 +26,9 @@ export class Bundles {
   readonly source = wholes();
   readonly destination = wholes();
   readonly size = reals();
+  /** When its application made it, and when its source took it: a source may hold back what has no room. */
   readonly created = reals();
+  readonly admitted = reals();
   readonly expires = reals();
   readonly fate = bytes();
   readonly fateAt = reals();
@@ -46,7 +48,7 @@ export class Bundles {
   take(rows: Rows) {
     const [time, node, peer, bundle, size] = ["time_ns", "node", "peer", "bundle", "bytes"].map((name) => rows.number(name)) as [N, N, N, N, N];
     const [rate, back, delay, delayBack] = ["rate", "rate_back", "delay_ns", "delay_back_ns"].map((name) => rows.number(name)) as [N, N, N, N];
-    const [x, y, first, expires] = ["x_m", "y_m", "first", "expires_ns"].map((name) => rows.number(name)) as [N, N, N, N];
+    const [x, y, first, expires, since] = ["x_m", "y_m", "first", "expires_ns", "since_ns"].map((name) => rows.number(name)) as [N, N, N, N, N];
     const [kind, why, name] = [rows.text("kind"), rows.text("why"), rows.text("node_name")];
     const { all } = this;
     for (let row = 0; row < rows.count; row++) {
@@ -61,7 +63,7 @@ export class Bundles {
         case "rate": this.rated(at, a, b, rate(row) ?? 0, back(row) ?? 0); break;
         case "contact_down": this.parted(at, a, b); break;
         case "created": case "rejected":
-          this.introduce(at, id, a, b, size(row) ?? 0, (expires(row) ?? Infinity) / 1e9, kind(row) === "created");
+          this.introduce(at, id, [a, b], size(row) ?? 0, [(since(row) ?? at * 1e9) / 1e9, (expires(row) ?? Infinity) / 1e9], kind(row) === "created");
           break;
         case "started": this.started(at, a, b, id); break;
         case "sent": this.sent(at, a, b, id); break;
@@ -111,23 +113,25 @@ export class Bundles {
     const id = this.parted(at, a, b);
     if (id !== undefined) this.contact(at, a, b, [rate, back, contacts.delay.get(id), contacts.delayBack.get(id)]);
   }
-  private introduce(at: number, id: number, source: number, destination: number, size: number, expires: number, stored: boolean) {
+  private introduce(at: number, id: number, [source, destination]: [number, number], size: number, [created, expires]: [number, number], stored: boolean) {
     if (id > MOST_BUNDLES) throw new Error(`bundle ${id}: a page shows at most ${MOST_BUNDLES} bundles`);
     this.ensure(source);
     this.ensure(destination);
     while (this.source.length <= id) {
       for (const list of [this.source, this.destination, this.size, this.fate, this.fateAt, this.fateNode, this.alive]) list.push(0);
       this.created.push(NaN);
+      this.admitted.push(NaN);
       this.expires.push(Infinity);
     }
     this.source.set(id, source);
     this.destination.set(id, destination);
     this.size.set(id, size);
-    this.created.set(id, at);
+    this.created.set(id, created);
+    this.admitted.set(id, at);
     this.expires.set(id, expires);
     this.all.marks.created.push(at, source, id);
     this.fate.set(id, WAITING);
-    this.all.tally.move(at, undefined, WAITING);
+    this.all.tally.born(created);
     if (stored) this.keep(at, source, id);
     else {
       this.all.marks.dropped.push(at, source, id, fateNumber("rejected"));

@@ -43,7 +43,7 @@ export class Links {
     for (const [list, value] of values) list.push(value);
     this.load[link]!.add(at, size);
     used[this.from[link]!]!.add(at, size);
-    tally.move(at, undefined, WAITING);
+    tally.born(at);
     return id;
   }
   /** Its transfer, if it was offered. */

@@ -39,21 +39,34 @@ export const fateNumber = (fate: Fate) => FATES.indexOf(fate);
 
 /** Counts of created things by their fate at every time. */
 export class Tally {
+  private births = reals();
+  private sorted: Float64Array | undefined = new Float64Array();
   private time = reals();
   private counts = FATES.map(() => wholes());
   private now = FATES.map(() => 0);
 
-  /** Something moves from one fate to another; `from` is undefined where it is new. */
-  move(time: number, from: number | undefined, to: number) {
-    if (from !== undefined) this.now[from]! -= 1;
+  /** Something is there from a time on, which may lie before records that are there already: a source may hold back. */
+  born(time: number) {
+    this.births.push(time);
+    this.sorted = undefined;
+  }
+  /** Something moves from one fate to another. Only those that are no longer waiting are kept: the rest waits. */
+  move(time: number, from: number, to: number) {
+    this.now[from]! -= 1;
     this.now[to]! += 1;
     const again = this.time.last === time;
     if (!again) this.time.push(time);
-    this.counts.forEach((list, fate) => (again ? list.set(list.length - 1, this.now[fate]!) : list.push(this.now[fate]!)));
+    this.counts.forEach((list, fate) => {
+      if (fate > 0) again ? list.set(list.length - 1, this.now[fate]!) : list.push(this.now[fate]!);
+    });
   }
   /** By the order of `FATES`. */
   at(time: number): number[] {
+    this.sorted ??= this.births.data.slice(0, this.births.length).sort();
+    const born = upTo({ data: this.sorted, length: this.sorted.length }, time);
     const count = upTo(this.time, time);
-    return this.counts.map((list) => (count > 0 ? list.get(count - 1) : 0));
+    const counts = this.counts.map((list, fate) => (fate > 0 && count > 0 ? list.get(count - 1) : 0));
+    counts[0] = born - counts.reduce((sum, one) => sum + one, 0);
+    return counts;
   }
 }

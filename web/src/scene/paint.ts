@@ -74,18 +74,20 @@ function backdrop(pen: Pen, layout: Layout, at: Placed, height: number, colours:
     }
     pen.globalAlpha = 1;
   });
-  centre.forEach(({ body, x, y, radius }) => {
-    if (!body.name) return;
-    pen.font = "600 15px system-ui, sans-serif";
-    pen.textAlign = "center";
-    pen.textBaseline = "top";
-    pen.fillStyle = colours.faint;
-    pen.fillText(body.name, x, Math.max(2, y - Math.min(radius, height * 0.52) * 1.36 - 22));
+  const y = height - 14;
+  pen.font = "600 15px system-ui, sans-serif";
+  pen.textAlign = "center";
+  pen.textBaseline = "middle";
+  pen.fillStyle = colours.faint;
+  const ends = centre.map(({ body, x, left, right }) => {
+    pen.fillText(body.name, x, y);
+    const half = body.name ? pen.measureText(body.name).width / 2 + 10 : (right - left) / 2 + 24;
+    return [x - half, x + half] as const;
   });
   for (let next = 1; next < centre.length; next++) {
     const [one, other] = [centre[next - 1]!, centre[next]!];
     const delay = Math.max(0, ...layout.links.filter(({ a, b }) => (one.body.nodes.includes(a) && other.body.nodes.includes(b)) || (one.body.nodes.includes(b) && other.body.nodes.includes(a))).map((link) => link.delay));
-    const [from, to, y] = [one.right + 24, other.left - 24, height - 16];
+    const [from, to] = [ends[next - 1]![1], ends[next]![0]];
     if (delay <= 0 || to - from < 60) continue;
     pen.strokeStyle = colours.faint;
     pen.lineWidth = 1;

@@ -3,6 +3,8 @@ import type { Component } from "svelte";
 import type { Recording } from "../model/recording.svelte";
 import Buffers from "./Buffers.svelte";
 import Contacts from "./Contacts.svelte";
+import Fates from "./Fates.svelte";
+import Journey from "./Journey.svelte";
 import Scene from "./Scene.svelte";
 
 export interface View {
@@ -21,9 +23,12 @@ export interface View {
 }
 
 const all = () => true;
+const bundles = (world: string) => world === "bundles";
 
 export const VIEWS: View[] = [
   { id: "scene", title: "Scene", says: "Nodes and their buffers, contacts, and bundles on their way.", component: Scene, of: all },
   { id: "contacts", title: "Contacts", says: "When nodes could talk, and how much of each contact was used.", component: Contacts, of: all },
   { id: "buffers", title: "Buffers", says: "How full each node is over time; drops and refusals below.", component: Buffers, of: all },
+  { id: "fates", title: "Fates", says: "From where bundles came, what became of them, and where. Choose a box to list its bundles.", component: Fates, of: bundles },
+  { id: "journey", title: "Journey", says: "The way of one bundle: time to the right, a row for each node.", component: Journey, of: bundles },
 ];
