@@ -117,10 +117,7 @@ export function meetAll(links: Links, names: Record<string, unknown>) {
   const list = names["links"] as { name: string; from: unknown; to: unknown }[];
   const nodes = names["nodes"] as string[] | undefined;
   const called = (end: unknown) => (typeof end === "number" ? nodes?.[end] ?? `node ${end}` : String(end));
-  list.forEach((one, at) => {
-    links.meet(2 * at, one.name, called(one.from), called(one.to));
-    links.meet(2 * at + 1, `${one.name}.back`, called(one.to), called(one.from));
-  });
+  list.forEach((one, at) => links.meet(at, one.name, called(one.from), called(one.to)));
 }
 
 /** Where a time stands in a growing list. */

@@ -5,6 +5,9 @@ import Buffers from "./Buffers.svelte";
 import Contacts from "./Contacts.svelte";
 import Fates from "./Fates.svelte";
 import Journey from "./Journey.svelte";
+import Laboratory from "./Laboratory.svelte";
+import Names from "./Names.svelte";
+import Packets from "./Packets.svelte";
 import Scene from "./Scene.svelte";
 
 export interface View {
@@ -31,4 +34,7 @@ export const VIEWS: View[] = [
   { id: "buffers", title: "Buffers", says: "How full each node is over time; drops and refusals below.", component: Buffers, of: all },
   { id: "fates", title: "Fates", says: "From where bundles came, what became of them, and where. Choose a box to list its bundles.", component: Fates, of: bundles },
   { id: "journey", title: "Journey", says: "The way of one bundle: time to the right, a row for each node.", component: Journey, of: bundles },
+  { id: "packets", title: "Packets", says: "What a sender did, what came of it, and how it reacted to losses.", component: Packets, of: (world) => world === "packets" },
+  { id: "names", title: "Names", says: "Interests that wait for Data, caches that answer, and how far Interests go.", component: Names, of: (world) => world === "names" },
+  { id: "laboratory", title: "Laboratory", says: "Change a scenario and run it here.", whole: Laboratory, of: all },
 ];
