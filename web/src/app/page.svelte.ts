@@ -2,6 +2,7 @@
 import { EXAMPLES } from "../read/examples";
 import { Engine, startRun, unpack, type Answer, type Fault, type Settings } from "../read/engine";
 import { findSources, ofFragment, packed, type Shared, type Source } from "../read/sources";
+import { settingsOf } from "../lab/schema";
 import { Clock, speedFor } from "../model/clock.svelte";
 import { Recording } from "../model/recording.svelte";
 
@@ -19,7 +20,7 @@ class Page {
   live = $state.raw<{ url: string; title: string } | undefined>();
   faults = $state.raw<Fault[]>([]);
   /** The laboratory's. */
-  lab = $state<Shared>({ text: EXAMPLES[0]!.text, seed: null, set: {}, compare: null, example: EXAMPLES[0]!.name });
+  lab = $state<Shared>({ text: EXAMPLES[0]!.text, seed: null, set: {}, compare: EXAMPLES[0]!.compare, example: EXAMPLES[0]!.name });
   files: Record<string, Uint8Array> = {};
   running = $state(0);
   private engines: Engine[] = [];
@@ -63,6 +64,7 @@ class Page {
         this.lab = { text: source.text, seed: source.seed ?? null, set: source.set ?? {}, compare: null };
         this.files = files;
       } else if (this.lab.text === source.text) this.lab.compare = source.set ?? {};
+      side.scenario = source.text;
       this.play(side, { text: source.text, seed: source.seed ?? null, files, point: null, set: source.set ?? {} });
       return;
     }
@@ -138,12 +140,13 @@ class Page {
     const { text, seed, set, compare } = $state.snapshot(this.lab);
     const runs = compare ? [set, { ...set, ...compare }] : [set];
     const titles = runs.map((settings, at) => this.titleOf(settings, at === 0 && compare ? Object.keys(compare) : []));
-    titles.forEach((title) => this.side(title));
+    titles.forEach((title) => (this.side(title).scenario = text));
     runs.forEach((settings, at) => this.play(this.sides[at]!, { text, seed, files: this.files, point: null, set: settings }));
   }
   private titleOf(set: Settings, keys: string[]) {
     const parts = Object.entries(set).map(([key, value]) => `${key} ${value}`);
-    for (const key of keys) if (!(key in set)) parts.push(`${key} as written`);
+    const written = settingsOf(this.lab.text);
+    for (const key of keys) if (!(key in set)) parts.push(`${key} ${written.find((one) => one.path === key)?.written ?? "as written"}`);
     return parts.join(", ") || "as written";
   }
   async link(): Promise<string> {

@@ -50,6 +50,6 @@ function roundStep(rough: number): number {
 }
 function multiples(from: number, to: number, step: number): number[] {
   const list: number[] = [];
-  for (let at = Math.ceil(from / step - 1e-9); at * step <= to + step * 1e-9 && list.length < 100; at++) list.push(at * step);
+  for (let at = Math.ceil(from / step - 1e-9); at * step <= to + step * 1e-9 && list.length < 100; at++) list.push(at * step || 0);
   return list;
 }

@@ -51,6 +51,7 @@ export function startRun(run: Run, heard: (answer: Answer) => void): Engine {
 /** Questions about a text: errors, the schema. After a trap it is started anew. */
 export class Checker {
   private engine: Engine | undefined;
+  private armed: Promise<void> = Promise.resolve();
   private waiting = new Map<number, (answer: { value?: string; what?: string; faults?: Fault[] }) => void>();
   private next = 0;
 
@@ -63,8 +64,9 @@ export class Checker {
   private async asked(ask: (id: number) => Ask) {
     if (!this.engine) {
       this.engine = new Engine((answer) => this.heard(answer));
-      await this.engine.arm();
+      this.armed = this.engine.arm();
     }
+    await this.armed;
     const id = this.next++;
     return new Promise<{ value?: string; what?: string; faults?: Fault[] }>((done) => {
       this.waiting.set(id, done);

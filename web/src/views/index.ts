@@ -6,6 +6,7 @@ import Contacts from "./Contacts.svelte";
 import Fates from "./Fates.svelte";
 import Journey from "./Journey.svelte";
 import Laboratory from "./Laboratory.svelte";
+import Live from "./Live.svelte";
 import Names from "./Names.svelte";
 import Packets from "./Packets.svelte";
 import Scene from "./Scene.svelte";
@@ -25,7 +26,7 @@ export interface View {
   of: (world: string) => boolean;
 }
 
-const all = () => true;
+const all = (world: string) => world !== "";
 const bundles = (world: string) => world === "bundles";
 
 export const VIEWS: View[] = [
@@ -36,5 +37,6 @@ export const VIEWS: View[] = [
   { id: "journey", title: "Journey", says: "The way of one bundle: time to the right, a row for each node.", component: Journey, of: bundles },
   { id: "packets", title: "Packets", says: "What a sender did, what came of it, and how it reacted to losses.", component: Packets, of: (world) => world === "packets" },
   { id: "names", title: "Names", says: "Interests that wait for Data, caches that answer, and how far Interests go.", component: Names, of: (world) => world === "names" },
-  { id: "laboratory", title: "Laboratory", says: "Change a scenario and run it here.", whole: Laboratory, of: all },
+  { id: "live", title: "Live", says: "A daemon, its peers and what it carries.", whole: Live, still: true, of: () => false },
+  { id: "laboratory", title: "Laboratory", says: "Change a scenario and run it here.", whole: Laboratory, of: () => true },
 ];
