@@ -29,6 +29,17 @@ class Page {
   get first(): Recording | undefined {
     return this.sides[0];
   }
+  /** The bundle that tells most: lost here and delivered there; otherwise one that was lost, or delivered. */
+  get instructive(): number | undefined {
+    const [one, other] = this.sides.map((side) => side.bundles);
+    if (!one) return undefined;
+    const { dropped, delivered } = this.first!.marks;
+    for (let mark = 0; other && mark < dropped.length; mark++) {
+      const id = dropped.item.get(mark);
+      if (one.fateOf(id) !== "delivered" && id < other.source.length && other.fateOf(id) === "delivered") return id;
+    }
+    return dropped.length > 0 ? dropped.item.get(0) : delivered.length > 0 ? delivered.item.get(0) : 0;
+  }
   async start() {
     try {
       const [asked, sources] = await Promise.all([ofFragment(location.hash), findSources()]);

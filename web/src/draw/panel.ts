@@ -1,7 +1,7 @@
 /** A chart within a drawing: a stretch of height over the common time, with its own scale up. */
 import { palette } from "./palette";
 import type { Pen } from "./svg";
-import { SMALL, type TimeScale } from "./time";
+import { fitted, SMALL, type TimeScale } from "./time";
 import { ticks } from "./words";
 
 export class Panel {
@@ -31,7 +31,7 @@ export class Panel {
     pen.textAlign = "left";
     pen.textBaseline = "alphabetic";
     pen.fillStyle = colours.text;
-    pen.fillText(title, scale.left, this.top - 5);
+    pen.fillText(fitted(pen, title, scale.right - scale.left), scale.left, this.top - 5);
   }
   inside(work: () => void) {
     this.pen.save();

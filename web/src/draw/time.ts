@@ -35,7 +35,8 @@ export function drawAxis(pen: Pen, scale: TimeScale, top: number, bottom: number
     pen.stroke();
     pen.fillStyle = colours.faint;
     const text = duration >= 120 && span >= 60 ? timeText(tick + 1e-6, duration).replace(/:00$/, span > 7200 ? "" : ":00") + (span > 7200 ? " h" : "") : `${Number(tick.toPrecision(8))} s`;
-    pen.fillText(text, Math.min(Math.max(x, scale.left + 16), scale.right - 12), bottom + 6);
+    const half = pen.measureText(text).width / 2;
+    pen.fillText(text, Math.min(Math.max(x, scale.left + half), scale.right + 6 - half), bottom + 6);
   }
 }
 

@@ -22,7 +22,9 @@ const MOST_MOVING = 5000;
 export function placed(run: Recording, layout: Layout, moment: Moment, width: number, height: number): Placed {
   const count = run.names.length;
   const [x, y] = [new Float64Array(count), new Float64Array(count)];
-  const radius = count > MANY ? 3 : count > FEW ? 6 : Math.min(28, Math.max(9, Math.min(width / 26, height / 15)));
+  // In a plane nodes may stand anywhere: the more there are, the smaller.
+  const most = layout.kind === "plane" ? Math.sqrt((width * height) / Math.max(1, count)) / 9 : Math.min(width / 26, height / 15);
+  const radius = count > MANY ? 3 : Math.min(28, Math.max(count > FEW ? 5 : 7, most));
   if (layout.kind === "plane" && layout.box) {
     const [left, bottom, right, top] = layout.box;
     const pad = radius + 14;
@@ -51,7 +53,7 @@ export function paint(pen: Pen, run: Recording, layout: Layout, moment: Moment, 
   contacts(pen, run, layout, at, moment, colours);
   moving(pen, run, at, moment, colours);
   if (run.names.length > MANY) crowd(pen, run, at, moment);
-  else run.names.forEach((_, node) => one(pen, run, at, moment, node, width, layout.above[node] === 1, colours));
+  else run.names.forEach((_, node) => one(pen, run, at, moment, node, width, layout.above[node] === 1, layout.kind === "plane", colours));
   flashes(pen, run, at, moment, colours);
   return at;
 }
@@ -228,7 +230,7 @@ const share = (run: Recording, node: number, t: number) => {
 };
 
 /** A node as a vessel: filled from below. */
-function one(pen: Pen, run: Recording, at: Placed, moment: Moment, node: number, width: number, above: boolean, colours: Palette) {
+function one(pen: Pen, run: Recording, at: Placed, moment: Moment, node: number, width: number, above: boolean, plane: boolean, colours: Palette) {
   const [x, y, radius] = [at.x[node]!, at.y[node]!, at.radius];
   const part = Math.min(1, share(run, node, moment.t));
   pen.fillStyle = colours.panel;
@@ -249,7 +251,7 @@ function one(pen: Pen, run: Recording, at: Placed, moment: Moment, node: number,
   pen.beginPath();
   pen.arc(x, y, radius, 0, 2 * Math.PI);
   pen.stroke();
-  if (run.names.length > FEW) return;
+  if (run.names.length > FEW || (plane && run.names.length > 24 && node !== moment.node)) return;
   pen.font = run.names.length > 16 ? SMALL : FONT;
   pen.textAlign = "center";
   pen.textBaseline = "top";
@@ -260,6 +262,12 @@ function one(pen: Pen, run: Recording, at: Placed, moment: Moment, node: number,
   const used = run.used[node]!.at(moment.t);
   const rows = lines.length + (used > 0 && run.names.length <= 16 ? 1 : 0);
   const top = above ? y - radius - 6 - rows * 13 : y + radius + 5;
+  const widest = Math.max(...lines.map((line) => pen.measureText(line).width));
+  pen.fillStyle = colours.panel;
+  pen.globalAlpha = 0.6;
+  pen.fillRect(Math.min(Math.max(x, widest / 2 + 2), width - widest / 2 - 2) - widest / 2 - 2, top - 1, widest + 4, rows * 13 + 2);
+  pen.globalAlpha = 1;
+  pen.fillStyle = colours.text;
   lines.forEach((line, row) => pen.fillText(line, edge(line), top + row * 13));
   if (used <= 0 || run.names.length > 16) return;
   pen.font = SMALL;
@@ -268,12 +276,15 @@ function one(pen: Pen, run: Recording, at: Placed, moment: Moment, node: number,
   pen.fillText(text, edge(text), top + lines.length * 13);
 }
 
+/** In at most three lines. */
 function wrapped(pen: Pen, text: string, room: number): string[] {
-  if (pen.measureText(text).width <= room || !text.includes(" ")) return [fitted(pen, text, room)];
-  const parts = text.split(" ");
-  let cut = 1;
-  while (cut < parts.length - 1 && pen.measureText(parts.slice(0, cut + 1).join(" ")).width <= room) cut += 1;
-  return [parts.slice(0, cut).join(" "), parts.slice(cut).join(" ")].map((line) => fitted(pen, line, room));
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && (lines.length === 3 || pen.measureText(`${last} ${word}`).width <= room)) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines.map((line) => fitted(pen, line, room));
 }
 
 /** Thousands of nodes: squares, those of a colour at once. */
