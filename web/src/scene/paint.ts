@@ -35,9 +35,11 @@ export function placed(run: Recording, layout: Layout, moment: Moment, width: nu
       y[node] = height / 2 - (place[1] - (bottom + top) / 2) * scale + moment.dy;
     }
   } else {
-    const [padX, padY] = [Math.min(64, width * 0.12), layout.kind === "light" ? 24 : 26];
+    // A drawing that is much wider than high would say less: it stays in the middle.
+    const room = Math.min(width, height * 1.9);
+    const [padX, padY] = [Math.min(64, room * 0.12), layout.kind === "light" ? 24 : 26];
     for (let node = 0; node < count; node++) {
-      x[node] = (padX + layout.x[node]! * (width - 2 * padX) - width / 2) * moment.zoom + width / 2 + moment.dx;
+      x[node] = (padX + layout.x[node]! * (room - 2 * padX) - room / 2) * moment.zoom + width / 2 + moment.dx;
       y[node] = (padY + layout.y[node]! * (height - 2 * padY - 30) - height / 2) * moment.zoom + height / 2 + moment.dy;
     }
   }
@@ -64,14 +66,14 @@ function backdrop(pen: Pen, layout: Layout, at: Placed, height: number, colours:
     const xs = body.nodes.map((node) => at.x[node]!);
     const ys = body.nodes.map((node) => at.y[node]!);
     const [left, right] = [Math.min(...xs), Math.max(...xs)];
-    return { body, x: (left + right) / 2, y: (Math.min(...ys) + Math.max(...ys)) / 2, left, right, radius: Math.max((right - left) / 2 + 52, 60) };
+    return { body, x: (left + right) / 2, y: (Math.min(...ys) + Math.max(...ys)) / 2, left, right, radius: Math.max((right - left) / 2 + 52, ...xs.map((x, node) => Math.hypot(x - (left + right) / 2, ys[node]! - (Math.min(...ys) + Math.max(...ys)) / 2) + 10)) };
   });
   centre.forEach(({ x, y, radius }) => {
     for (let ring = 6; ring >= 0; ring--) {
       pen.globalAlpha = ring === 0 ? 0.9 : 0.16;
       pen.fillStyle = colours.glow;
       pen.beginPath();
-      pen.arc(x, y, Math.min(radius, height * 0.52) * (1 + ring * 0.06), 0, 2 * Math.PI);
+      pen.arc(x, y, Math.min(radius, height * 0.4) * (1 + ring * 0.06), 0, 2 * Math.PI);
       pen.fill();
     }
     pen.globalAlpha = 1;
