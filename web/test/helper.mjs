@@ -34,6 +34,7 @@ export function written(sources) {
 export async function open(sources, { hash = "", width = 1100, height = 800, scheme = "light", until = "whole" } = {}) {
   const context = await (await launch()).newContext({ viewport: { width, height }, colorScheme: scheme });
   const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
   const said = [];
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && said.push(message.text()));
   page.on("pageerror", (error) => said.push(String(error)));

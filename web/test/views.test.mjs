@@ -126,7 +126,7 @@ test("PNG, SVG and CZML are saved whole", async () => {
   await close();
 });
 
-test("a served page fetches its sources, and shows a daemon by its events", async () => {
+test("a served page fetches its sources, and shows a daemon by its events", async (t) => {
   const peer = { name: "<b>mars</b>", is_known: true, stack: "udpdtn", why: "TCP is silent", since_s: 60, switches: 1, history: [[60, "udpdtn", "TCP is silent"]], tcp: null, tcp_trouble: "refused", udpdtn: null, retransmitted: 0, bytes: [["udpdtn", 5000, 10]],
     connections: [{ id: "1", is_ours: true, target: "shop:80", state: "open", stack: "udpdtn", priority: 1, durable: true, accepted: [9, false], delivered: 5, backlog: 12_345, received: 3, age_s: 9 }] };
   const status = (age) => JSON.stringify({ version: "0.1.0", key: "k", age_s: age, peers: [{ ...peer, bytes: [["udpdtn", 5000 * age, 10]] }], custody: 777, memory: { used: 1, limit: 2, connections_max: 3 }, trouble: null, lost: [], direct: [0, 0], intruders: 0 });
@@ -137,7 +137,9 @@ test("a served page fetches its sources, and shows a daemon by its events", asyn
     else if (request.url === "/events") { answer.setHeader("content-type", "text/event-stream"); for (const age of [100, 101]) answer.write(`data: ${status(age)}\n\n`); }
     else { answer.statusCode = 404; answer.end(); }
   }).listen(0);
+  t.after(() => { server.closeAllConnections(); server.close(); });
   const page = await (await launch()).newPage();
+  page.setDefaultTimeout(15_000);
   await page.goto(`http://127.0.0.1:${server.address().port}/`);
   await page.getByRole("tab", { name: "Live" }).click();
   await page.waitForSelector("text=shop:80");
@@ -147,12 +149,11 @@ test("a served page fetches its sources, and shows a daemon by its events", asyn
   await page.waitForFunction(() => window.lightlag.sides[0].state === "whole");
   assert.match(await page.locator("[role=alert]").textContent(), /cannot read `trace-1.parquet`: the server says 404/);
   await page.close();
-  server.closeAllConnections();
-  server.close();
 });
 
 test("the page works within a frame of its text alone", async () => {
   const page = await (await launch()).newPage();
+  page.setDefaultTimeout(15_000);
   const html = readFileSync(PAGE, "utf8").replace("<!-- sources -->", () => embed(trace(bytes)));
   await page.setContent("<iframe width=800 height=600></iframe>");
   await page.evaluate((html) => { document.querySelector("iframe").srcdoc = html; }, html);
