@@ -6,7 +6,7 @@ import { bytes, clock, span, words } from "../draw/words";
 export interface Leg { start: number; sent: number; end: number; from: number; to: number; outcome: string; cause: string }
 export interface Stay { start: number; end: number; node: number; reason: string }
 export interface Step { time: number; text: string; fate: "created" | "moved" | "delivered" | "overflow" | "expired" | "refused" | "aborted" | "other" | "waiting"; node: number }
-export interface Journey { bundle: number; nodes: number[]; legs: Leg[]; stays: Stay[]; steps: Step[] }
+export interface Journey { bundle: number; created: number; admitted: number; nodes: number[]; legs: Leg[]; stays: Stay[]; steps: Step[] }
 
 const MOST_STEPS = 2000;
 const WHY: Record<string, string> = {
@@ -34,7 +34,7 @@ export function journeyOf(run: Recording, bundle: number): Journey | undefined {
   // The destination stands last.
   const goal = all.destination.get(bundle);
   if (nodes.length > 1) nodes.push(...nodes.splice(nodes.indexOf(goal), 1));
-  return { bundle, nodes, legs, stays, steps: stepsOf(run, bundle, legs, stays) };
+  return { bundle, created: all.created.get(bundle), admitted: all.admitted.get(bundle), nodes, legs, stays, steps: stepsOf(run, bundle, legs, stays) };
 }
 
 function causeOf(run: Recording, time: number, node: number, bundle: number): string {
@@ -53,7 +53,7 @@ function stepsOf(run: Recording, bundle: number, legs: Leg[], stays: Stay[]): St
   const until = Number.isFinite(expires) ? `, to live until ${clock(expires, run.duration)}` : "";
   steps.push({ time: created, node: source, fate: "created", text: `${name(source)} creates it: ${bytes(all.size.get(bundle))} for ${name(all.destination.get(bundle))}${until}.` });
   const admitted = all.admitted.get(bundle);
-  if (admitted > created) steps.push({ time: admitted, node: source, fate: "created", text: `${name(source)} takes it into its buffer: it held it back for ${span(admitted - created)}, until there was room.` });
+  if (admitted > created) steps.push({ time: admitted, node: source, fate: "created", text: `${name(source)} takes it into its buffer: it waited outside for ${span(admitted - created)}, as its source held it back.` });
   if (all.fateOf(bundle) === "rejected") steps.push({ time: admitted, node: source, fate: "overflow", text: `${name(source)} refuses it: there is no room in its own buffer.` });
   let first = true;
   for (const leg of legs) {
