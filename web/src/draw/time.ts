@@ -40,7 +40,12 @@ export function drawAxis(pen: Pen, scale: TimeScale, top: number, bottom: number
   }
 }
 
-/** Where the clock stands. */
+/** Where the clock stands in pixels, if it is within what is shown. */
+export function nowAt(scale: TimeScale, t: number): number | undefined {
+  return t >= scale.from && t <= scale.to ? scale.x(t) : undefined;
+}
+
+/** The same in what is saved. */
 export function drawNow(pen: Pen, scale: TimeScale, t: number, top: number, bottom: number) {
   const x = scale.x(t);
   if (x < scale.left - 1 || x > scale.right + 1) return;
