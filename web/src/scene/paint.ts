@@ -57,6 +57,7 @@ export function paint(pen: Pen, run: Recording, layout: Layout, moment: Moment, 
   if (run.names.length > MANY) crowd(pen, run, at, moment);
   else run.names.forEach((_, node) => one(pen, run, at, moment, node, width, layout.above[node] === 1, layout.kind === "plane", colours));
   flashes(pen, run, at, moment, colours);
+  holders(pen, run, at, moment, colours);
   return at;
 }
 
@@ -154,7 +155,7 @@ function moving(pen: Pen, run: Recording, at: Placed, moment: Moment, colours: P
   const { transfers } = run;
   const flows = new Map<number, { from: number; to: number; count: number; far: boolean }>();
   const dots = new Map<string, number[]>();
-  const streaks = new Map<string, number[]>();
+  const streaks = new Map<string, { from: number; to: number; colour: string; spans: [number, number][] }>();
   let drawn = 0;
   transfers.at(moment.t, (id) => {
     if (drawn++ > MOST_MOVING) return;
@@ -179,9 +180,10 @@ function moving(pen: Pen, run: Recording, at: Placed, moment: Moment, colours: P
     flows.set(from * 16_384 + to, flow);
     if (far) {
       const [head, tail] = [clamp((moment.t - start) / light), clamp((moment.t - sent) / light)];
-      const list = streaks.get(colour) ?? [];
-      list.push(...point(Math.max(tail, head - 0.9)), ...point(Math.max(head, tail + 0.004)));
-      streaks.set(colour, list);
+      const name = `${from} ${to} ${colour}`;
+      const streak = streaks.get(name) ?? { from, to, colour, spans: [] };
+      streak.spans.push([tail, Math.max(head, tail + 0.004)]);
+      streaks.set(name, streak);
     } else {
       const list = dots.get(colour) ?? [];
       list.push(...point(clamp((moment.t - start) / Math.max(1e-9, whole))), followed ? 6 : 3.5);
@@ -189,11 +191,16 @@ function moving(pen: Pen, run: Recording, at: Placed, moment: Moment, colours: P
     }
   });
   const small = run.names.length > MANY;
-  for (const [colour, list] of streaks) {
+  for (const { from, to, colour, spans } of streaks.values()) {
+    const [dx, dy] = [at.x[to]! - at.x[from]!, at.y[to]! - at.y[from]!];
+    const length = Math.hypot(dx, dy) || 1;
     pen.strokeStyle = colour;
     pen.lineWidth = colour === colours.text ? 6 : 4;
     pen.beginPath();
-    for (let n = 0; n < list.length; n += 4) { pen.moveTo(list[n]!, list[n + 1]!); pen.lineTo(list[n + 2]!, list[n + 3]!); }
+    for (const [tail, head] of merged(spans)) {
+      pen.moveTo(at.x[from]! + dx * tail - (dy / length) * 3, at.y[from]! + dy * tail + (dx / length) * 3);
+      pen.lineTo(at.x[from]! + dx * head - (dy / length) * 3, at.y[from]! + dy * head + (dx / length) * 3);
+    }
     pen.stroke();
   }
   for (const [colour, list] of dots) {
@@ -210,6 +217,17 @@ function moving(pen: Pen, run: Recording, at: Placed, moment: Moment, colours: P
     if (!far || count < 2) continue;
     label(pen, `${count.toLocaleString("en")} in flight`, (at.x[from]! + at.x[to]!) / 2, (at.y[from]! + at.y[to]!) / 2 - 12, colours.carry, colours);
   }
+}
+
+/** Bundles that follow each other closely are one streak. */
+function merged(spans: [number, number][]): [number, number][] {
+  const list: [number, number][] = [];
+  for (const [tail, head] of spans.sort((a, b) => a[0] - b[0])) {
+    const last = list.at(-1);
+    if (last && tail <= last[1] + 0.002) last[1] = Math.max(last[1], head);
+    else list.push([tail, head]);
+  }
+  return list;
 }
 
 function label(pen: Pen, text: string, x: number, y: number, colour: string, colours: Palette) {
@@ -266,7 +284,7 @@ function one(pen: Pen, run: Recording, at: Placed, moment: Moment, node: number,
   const top = above ? y - radius - 6 - rows * 13 : y + radius + 5;
   const widest = Math.max(...lines.map((line) => pen.measureText(line).width));
   pen.fillStyle = colours.panel;
-  pen.globalAlpha = 0.6;
+  pen.globalAlpha = 0.4;
   pen.fillRect(Math.min(Math.max(x, widest / 2 + 2), width - widest / 2 - 2) - widest / 2 - 2, top - 1, widest + 4, rows * 13 + 2);
   pen.globalAlpha = 1;
   pen.fillStyle = colours.text;
@@ -329,4 +347,22 @@ function flashes(pen: Pen, run: Recording, at: Placed, moment: Moment, colours: 
       if (run.names.length <= FEW) label(pen, `${sign}${count}`, at.x[node]! + (side === -1 ? -1 : 1) * (at.radius + 16), at.y[node]! + (side === 0 ? 8 : -at.radius + 2), colour, colours);
     }
   }
+}
+
+/** Who has a copy of the bundle that is followed. */
+function holders(pen: Pen, run: Recording, at: Placed, moment: Moment, colours: Palette) {
+  if (!run.bundles || moment.bundle === undefined) return;
+  const { copies } = run.bundles;
+  pen.strokeStyle = colours.text;
+  pen.lineWidth = 2;
+  pen.setLineDash([3, 3]);
+  pen.beginPath();
+  copies.at(moment.t, (id) => {
+    if (copies.bundle.get(id) !== moment.bundle) return;
+    const node = copies.node.get(id);
+    pen.moveTo(at.x[node]! + at.radius + 5, at.y[node]!);
+    pen.arc(at.x[node]!, at.y[node]!, at.radius + 5, 0, 2 * Math.PI);
+  });
+  pen.stroke();
+  pen.setLineDash([]);
 }
