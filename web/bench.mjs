@@ -1,0 +1,69 @@
+/** Speeds of the page in headless Chromium: node bench.mjs [BINARY of lightlag]. */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { close, lines, open, PAGE } from "./test/helper.mjs";
+
+const scenario = readFileSync(new URL("../scenarios/universal/walkers.toml", import.meta.url), "utf8");
+const source = (text) => ({ kind: "scenario", title: "walkers", text, seed: 1, set: {} });
+const say = (what, value) => console.log(`${what.padEnd(58)} ${value}`);
+
+/** Frames a second while the clock is moved by hand, from place to place or on and on. */
+const scrub = (page, moves) => page.evaluate(async (moves) => {
+  const { clock } = window.lightlag;
+  const frame = () => new Promise((done) => requestAnimationFrame(done));
+  await frame();
+  const times = [];
+  for (let at = 0; at < 60; at++) {
+    const before = performance.now();
+    clock.seek(moves === "jump" ? ((at * 0.618) % 1) * clock.duration : (0.3 + at / 2000) * clock.duration);
+    await frame();
+    await frame();
+    times.push((performance.now() - before) / 2);
+  }
+  times.sort((a, b) => a - b);
+  return { median: times[30], slow: times[57] };
+}, moves);
+const rate = ({ median, slow }) => `${(1000 / Math.max(median, 1000 / 60)).toFixed(0)} frames/s (frame ${median.toFixed(1)} ms, slowest of 20: ${slow.toFixed(1)} ms)`;
+
+say("page, MB", (readFileSync(PAGE).length / 1e6).toFixed(2));
+{
+  const before = performance.now();
+  const { page, close } = await open([lines([{ time_ns: 0, kind: "node", node: 0, bytes: 1, bundle: 0 }])]);
+  say("opened and drawn, with the browser's tab, s", ((performance.now() - before) / 1000).toFixed(2));
+  await close();
+}
+{
+  const { page, close } = await open([source(scenario.replace('duration = "12 h"', 'duration = "4 h"'))]);
+  say("records of 4 h of walkers", (await page.evaluate(() => window.lightlag.sides[0].rows)).toLocaleString("en"));
+  for (const view of ["Scene", "Contacts", "Buffers", "Fates"]) {
+    await page.getByRole("tab", { name: view }).click();
+    await page.waitForTimeout(500);
+    say(`  ${view}: scrub from place to place`, rate(await scrub(page, "jump")));
+  }
+  await close();
+}
+{
+  const rows = [];
+  for (let node = 0; node < 10_000; node++) rows.push({ time_ns: 0, kind: "node", node, bytes: 1000, node_name: `n${node}` });
+  for (let step = 0; step <= 20; step++) for (let node = 0; node < 10_000; node++) {
+    rows.push({ time_ns: step * 1e10, kind: "position", node, x_m: 5000 * Math.cos(node) + 40 * step * Math.sin(node * 7), y_m: 5000 * Math.sin(node * 3) + 40 * step * Math.cos(node * 5) });
+    if (node % 20 === step % 20) rows.push({ time_ns: step * 1e10, kind: "contact_up", node, peer: (node * 7 + 1) % 10_000, rate: 1, rate_back: 1, delay_ns: 0, delay_back_ns: 0 });
+  }
+  const { page, close } = await open([lines(rows)]);
+  say("10,000 nodes move, 10,000 contacts", rate(await scrub(page, "on")));
+  await close();
+}
+{
+  const { page, close } = await open([source(scenario)]);
+  const { took, rows, memory } = await page.evaluate(() => ({ took: window.lightlag.sides[0].took, rows: window.lightlag.sides[0].rows, memory: performance.memory?.usedJSHeapSize ?? NaN }));
+  say("12 h of walkers in the page, with all records, s", `${(took / 1000).toFixed(1)} (${rows.toLocaleString("en")} records)`);
+  say("  memory of the page's heap, MB", (memory / 1e6).toFixed(0));
+  await close();
+  const binary = process.argv[2];
+  if (binary) {
+    const time = (more) => { const before = performance.now(); execFileSync(binary, ["run", new URL("../scenarios/universal/walkers.toml", import.meta.url).pathname, "--seed", "1", "--no-judge", ...more], { stdio: "ignore" }); return (performance.now() - before) / 1000; };
+    say("  the same natively, without records, s", time([]).toFixed(1));
+    say("  the same natively, with a trace in Parquet, s", time(["--trace", "/tmp/lightlag-bench.parquet"]).toFixed(1));
+  }
+}
+await close();

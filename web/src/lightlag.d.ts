@@ -1,0 +1,16 @@
+/** What wasm-bindgen makes of crates/web; vite.config.js says where it is. */
+declare module "lightlag" {
+  export default function init(input: { module_or_path: BufferSource }): Promise<unknown>;
+  export class World {
+    constructor(text: string, seed?: number | null, files?: object | null, point?: number | null, set?: object | null);
+    advance(seconds: number): boolean;
+    records(): object;
+    names(): string;
+    figures(): string;
+    free(): void;
+    readonly time: number;
+    readonly duration: number;
+  }
+  export function check(text: string, files?: object | null): string;
+  export function schema(): string;
+}

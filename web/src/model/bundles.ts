@@ -1,0 +1,213 @@
+/** The world of bundles: copies at nodes, transfers between them, and what becomes of each bundle. */
+import { bytes, Intervals, Open, reals, wholes } from "./grow";
+import { fateNumber, FATES } from "./marks";
+import { MOST_NODES, OUTCOMES, type Recording, type Rows } from "./recording.svelte";
+
+/** Copies in buffers. */
+export class Copies extends Intervals {
+  readonly node = wholes();
+  readonly bundle = wholes();
+  /** Why it is gone: a number of `REASONS`; 0 while it is there. */
+  readonly reason = bytes();
+}
+export const REASONS = ["", "overflow", "expired", "acknowledged", "handed_over", "replaced", "other"];
+export const REFUSALS = ["", "held", "delivered", "expired", "no_space", "dropped_before", "routing", "congestion", "other"];
+const reasonNumber = (why: string | undefined) => Math.max(REASONS.indexOf(why ?? "other"), 0) || REASONS.length - 1;
+const refusalNumber = (why: string | undefined) => Math.max(REFUSALS.indexOf(why ?? "other"), 0) || REFUSALS.length - 1;
+
+const WAITING = fateNumber("waiting");
+const DELIVERED = fateNumber("delivered");
+const outcome = (name: (typeof OUTCOMES)[number]) => OUTCOMES.indexOf(name);
+const MOST_BUNDLES = 10_000_000;
+
+export class Bundles {
+  readonly copies = new Copies();
+  /** Of each bundle by its number. */
+  readonly source = wholes();
+  readonly destination = wholes();
+  readonly size = reals();
+  /** When its application made it, and when its source took it: a source may hold back what has no room. */
+  readonly created = reals();
+  readonly admitted = reals();
+  readonly expires = reals();
+  readonly fate = bytes();
+  readonly fateAt = reals();
+  /** At which node it was delivered, or its last copy went. */
+  readonly fateNode = wholes();
+  /** Copies in buffers and on links. */
+  private alive = wholes();
+  private held = new Open();
+  private moving = new Open();
+  private meeting = new Open();
+
+  constructor(private all: Recording) {}
+
+  names(names: Record<string, unknown>) {
+    (names["nodes"] as string[]).forEach((name, node) => this.all.setNode(node, name, 0));
+  }
+  take(rows: Rows) {
+    const [time, node, peer, bundle, size] = ["time_ns", "node", "peer", "bundle", "bytes"].map((name) => rows.number(name)) as [N, N, N, N, N];
+    const [rate, back, delay, delayBack] = ["rate", "rate_back", "delay_ns", "delay_back_ns"].map((name) => rows.number(name)) as [N, N, N, N];
+    const [x, y, first, expires, since] = ["x_m", "y_m", "first", "expires_ns", "since_ns"].map((name) => rows.number(name)) as [N, N, N, N, N];
+    const [kind, why, name] = [rows.text("kind"), rows.text("why"), rows.text("node_name")];
+    const { all } = this;
+    for (let row = 0; row < rows.count; row++) {
+      const at = (time(row) ?? 0) / 1e9;
+      const a = node(row) ?? 0;
+      const b = peer(row) ?? 0;
+      const id = bundle(row) ?? 0;
+      switch (kind(row)) {
+        case "node": all.setNode(a, name(row) ?? all.names[a] ?? `node ${a}`, size(row) ?? 0); break;
+        case "position": this.position(at, a, x(row) ?? 0, y(row) ?? 0); break;
+        case "contact_up": this.contact(at, a, b, [rate(row) ?? 0, back(row) ?? 0, (delay(row) ?? 0) / 1e9, (delayBack(row) ?? 0) / 1e9]); break;
+        case "rate": this.rated(at, a, b, rate(row) ?? 0, back(row) ?? 0); break;
+        case "contact_down": this.parted(at, a, b); break;
+        case "created": case "rejected":
+          this.introduce(at, id, [a, b], size(row) ?? 0, [(since(row) ?? at * 1e9) / 1e9, (expires(row) ?? Infinity) / 1e9], kind(row) === "created");
+          break;
+        case "started": this.started(at, a, b, id); break;
+        case "sent": this.sent(at, a, b, id); break;
+        case "stored": this.arrived(at, a, b, id, "stored"); this.keep(at, b, id); break;
+        case "delivered":
+          this.arrived(at, a, b, id, "delivered");
+          all.marks.delivered.push(at, b, id, first(row) === 0 ? 1 : 0);
+          if (first(row) !== 0) this.become(at, id, DELIVERED, b);
+          break;
+        case "refused":
+          this.arrived(at, a, b, id, "refused");
+          all.marks.refused.push(at, b, id, refusalNumber(why(row)));
+          this.settle(at, id, WAITING, b, undefined);
+          break;
+        case "aborted": this.arrived(at, a, b, id, "aborted"); this.settle(at, id, WAITING, a, undefined); break;
+        case "gone": this.gone(at, a, id, why(row)); break;
+      }
+    }
+  }
+  private key(bundle: number, from: number, to: number) {
+    return (bundle * MOST_NODES + from) * MOST_NODES + to;
+  }
+  private ensure(node: number) {
+    if (node >= this.all.names.length) this.all.setNode(node, `node ${node}`, 0);
+  }
+  private position(at: number, node: number, x: number, y: number) {
+    this.ensure(node);
+    const path = (this.all.paths[node] ??= { time: reals(), x: reals(), y: reals() });
+    path.time.push(at);
+    path.x.push(x);
+    path.y.push(y);
+  }
+  private contact(at: number, a: number, b: number, [rate, back, delay, delayBack]: [number, number, number, number]) {
+    this.ensure(a);
+    this.ensure(b);
+    const { contacts } = this.all;
+    this.meeting.put(this.key(0, a, b), contacts.begin(at));
+    for (const [list, value] of [[contacts.a, a], [contacts.b, b], [contacts.rate, rate], [contacts.rateBack, back], [contacts.delay, delay], [contacts.delayBack, delayBack]] as const) list.push(value);
+  }
+  private parted(at: number, a: number, b: number) {
+    const id = this.meeting.take(this.key(0, a, b)) ?? this.meeting.take(this.key(0, b, a));
+    if (id !== undefined) this.all.contacts.finish(id, at);
+    return id;
+  }
+  private rated(at: number, a: number, b: number, rate: number, back: number) {
+    const { contacts } = this.all;
+    const id = this.parted(at, a, b);
+    if (id !== undefined) this.contact(at, a, b, [rate, back, contacts.delay.get(id), contacts.delayBack.get(id)]);
+  }
+  private introduce(at: number, id: number, [source, destination]: [number, number], size: number, [created, expires]: [number, number], stored: boolean) {
+    if (id > MOST_BUNDLES) throw new Error(`bundle ${id}: a page shows at most ${MOST_BUNDLES} bundles`);
+    this.ensure(source);
+    this.ensure(destination);
+    while (this.source.length <= id) {
+      for (const list of [this.source, this.destination, this.size, this.fate, this.fateAt, this.fateNode, this.alive]) list.push(0);
+      this.created.push(NaN);
+      this.admitted.push(NaN);
+      this.expires.push(Infinity);
+    }
+    this.source.set(id, source);
+    this.destination.set(id, destination);
+    this.size.set(id, size);
+    this.created.set(id, created);
+    this.admitted.set(id, at);
+    this.expires.set(id, expires);
+    this.all.marks.created.push(at, source, id);
+    this.fate.set(id, WAITING);
+    this.all.tally.born(created);
+    if (stored) this.keep(at, source, id);
+    else {
+      this.all.marks.dropped.push(at, source, id, fateNumber("rejected"));
+      this.become(at, id, fateNumber("rejected"), source);
+    }
+  }
+  private known(id: number) {
+    return id < this.source.length;
+  }
+  private keep(at: number, node: number, id: number) {
+    if (!this.known(id)) return;
+    const key = this.key(id, node, 0);
+    if (this.held.peek(key) !== undefined) return;
+    this.ensure(node);
+    const copy = this.copies.begin(at);
+    this.copies.node.push(node);
+    this.copies.bundle.push(id);
+    this.copies.reason.push(0);
+    this.held.put(key, copy);
+    this.alive.set(id, this.alive.get(id) + 1);
+    this.all.used[node]!.add(at, this.size.get(id));
+    if (this.fate.get(id) !== DELIVERED) this.become(at, id, WAITING, node);
+  }
+  private gone(at: number, node: number, id: number, why: string | undefined) {
+    const copy = this.held.take(this.key(id, node, 0));
+    if (copy === undefined) return;
+    this.copies.finish(copy, at);
+    this.copies.reason.set(copy, reasonNumber(why));
+    this.all.used[node]!.add(at, -this.size.get(id));
+    this.alive.set(id, this.alive.get(id) - 1);
+    const fate = why === "overflow" ? fateNumber("overflow") : why === "expired" ? fateNumber("expired") : fateNumber("other");
+    if (why === "overflow" || why === "expired") this.all.marks.dropped.push(at, node, id, fate);
+    this.settle(at, id, fate, node, why);
+  }
+  /** A bundle of which nothing is left has this fate. */
+  private settle(at: number, id: number, fate: number, node: number, why: string | undefined) {
+    if (!this.known(id) || this.alive.get(id) > 0 || this.fate.get(id) === DELIVERED) return;
+    if (why === undefined && fate === WAITING) fate = fateNumber("other");
+    this.become(at, id, fate, node);
+  }
+  private become(at: number, id: number, fate: number, node: number) {
+    if (!this.known(id)) return;
+    const before = this.fate.get(id);
+    this.fateAt.set(id, at);
+    this.fateNode.set(id, node);
+    if (before === fate || before === DELIVERED) return;
+    this.fate.set(id, fate);
+    this.all.tally.move(at, before, fate);
+  }
+  private started(at: number, from: number, to: number, id: number) {
+    this.ensure(from);
+    this.ensure(to);
+    const { transfers } = this.all;
+    this.moving.put(this.key(id, from, to), transfers.begin(at));
+    for (const [list, value] of [[transfers.from, from], [transfers.to, to], [transfers.item, id], [transfers.bytes, this.known(id) ? this.size.get(id) : 0], [transfers.sent, NaN], [transfers.outcome, 0], [transfers.what, 0]] as const) list.push(value);
+  }
+  /** The last that began and has not left wholly; earlier ones are on their way. */
+  private sent(at: number, from: number, to: number, id: number) {
+    const transfer = this.moving.peek(this.key(id, from, to));
+    if (transfer === undefined || !this.known(id)) return;
+    this.all.transfers.sent.set(transfer, at);
+    this.alive.set(id, this.alive.get(id) + 1);
+  }
+  private arrived(at: number, from: number, to: number, id: number, how: (typeof OUTCOMES)[number]) {
+    const transfer = this.moving.take(this.key(id, from, to));
+    if (transfer === undefined) return;
+    const { transfers } = this.all;
+    transfers.finish(transfer, at);
+    transfers.outcome.set(transfer, outcome(how));
+    const sent = transfers.sent.get(transfer);
+    if (sent === sent && this.known(id)) this.alive.set(id, this.alive.get(id) - 1);
+  }
+  /** Fates of all bundles as they stand, by name. */
+  fateOf(id: number) {
+    return FATES[this.fate.get(id)]!;
+  }
+}
+
+type N = (row: number) => number | undefined;

@@ -1,0 +1,164 @@
+/** Every view in every world: marks, names, keys, sizes, light and dark; runs in the page; what is saved and shared. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { after, test } from "node:test";
+import { close, embed, launch, open, PAGE, pixels, trace } from "./helper.mjs";
+
+after(close);
+const bytes = readFileSync(new URL("walkers.parquet", import.meta.url));
+const read = (path) => readFileSync(new URL(`../../scenarios/${path}`, import.meta.url), "utf8");
+const bundles = () => [trace(bytes, { title: "first" }), trace(bytes, { title: "second" })];
+const packets = (set = {}) => ({ kind: "scenario", title: "packets", text: read("papers/adaptive_short.toml").replace("20 min", "60 s"), seed: 1, set });
+const names = () => ({ kind: "scenario", title: "names", text: read("papers/dcp_caching.toml").replace('duration = "60 s"', 'duration = "8 s"'), seed: 1, set: {} });
+const WORLDS = [["bundles", bundles, ["Scene", "Contacts", "Buffers", "Fates", "Journey"]], ["packets", () => [packets(), packets({ controller: "bbr" })], ["Scene", "Contacts", "Buffers", "Packets"]], ["names", () => [names()], ["Scene", "Contacts", "Buffers", "Names"]]];
+
+for (const [world, sources, views] of WORLDS) {
+  test(`every view of ${world} has marks, names on its controls, and fits from 400 to 2500 pixels, light and dark`, async () => {
+    for (const [width, scheme] of [[400, "light"], [1100, "dark"], [2500, "light"]]) {
+      const { page, said, close } = await open(sources(), { width, scheme });
+      for (const view of views) {
+        await page.getByRole("tab", { name: view, exact: true }).click();
+        await page.waitForTimeout(150);
+        assert.ok(await pixels(page, view) > 300, `${view} has marks at ${width}`);
+        const { wide, nameless } = await page.evaluate(() => ({
+          wide: document.documentElement.scrollWidth - innerWidth,
+          nameless: [...document.querySelectorAll("button, select, input, textarea, canvas")].filter((one) => !(one.getAttribute("aria-label") || one.textContent.trim() || one.closest("label"))).map((one) => one.outerHTML.slice(0, 100)),
+        }));
+        assert.ok(wide <= 0, `${view} is ${wide} px too wide at ${width}`);
+        assert.deepEqual(nameless, [], `${view}: all controls have names`);
+      }
+      assert.deepEqual(said, []);
+      await close();
+    }
+  });
+}
+
+test("keys play, pause, step and zoom", async () => {
+  const { page, close } = await open(bundles());
+  const state = () => page.evaluate(() => { const { clock, bundle } = window.lightlag; return { t: clock.t, playing: clock.playing, wide: clock.to - clock.from, bundle }; });
+  await page.keyboard.press("Space");
+  assert.equal((await state()).playing, true);
+  await page.waitForTimeout(300);
+  await page.keyboard.press("Space");
+  const first = await state();
+  assert.ok(!first.playing && first.t > 900, "it played on from the middle");
+  await page.keyboard.press("ArrowRight");
+  assert.ok((await state()).t > first.t);
+  await page.selectOption("[aria-label='Kind of event to step to']", "delivered");
+  await page.locator("body").click({ position: { x: 5, y: 5 } });
+  await page.keyboard.press("Home");
+  await page.keyboard.press("n");
+  const step = await state();
+  const wanted = await page.evaluate(() => window.lightlag.sides[0].marks.delivered.time.get(0));
+  assert.equal(step.t, wanted, "the first delivery");
+  await page.keyboard.press("n");
+  await page.keyboard.press("p");
+  assert.equal((await state()).t, wanted, "and back");
+  await page.keyboard.press("+");
+  assert.ok((await state()).wide < first.wide / 1.9);
+  await page.getByRole("tab", { name: "Scene" }).focus();
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await page.getByRole("tab", { name: "Contacts" }).getAttribute("aria-selected"), "true");
+  await close();
+});
+
+test("a run in the page ends with the figures that it counts, and both sides follow one clock", async () => {
+  const text = readFileSync(new URL("walkers.toml", import.meta.url), "utf8");
+  const { page, said, close } = await open([{ kind: "scenario", title: "none", text, seed: 1, set: {} }, { kind: "scenario", title: "copy_value", text, seed: 1, set: { mechanism: "copy_value" } }, trace(bytes, { title: "native" })]);
+  const sides = await page.evaluate(() => window.lightlag.sides.map((side) => ({ delivered: side.tally.at(Infinity)[1], created: side.tally.at(Infinity).reduce((sum, one) => sum + one, 0), rows: side.rows, figures: side.figures })));
+  for (const side of sides.slice(0, 2)) assert.deepEqual([side.delivered, side.created], [side.figures.delivered, side.figures.created]);
+  assert.deepEqual([sides[0].rows, sides[0].delivered], [sides[2].rows, sides[2].delivered], "the native trace has the same");
+  assert.notEqual(sides[0].delivered, sides[1].delivered);
+  assert.deepEqual(said, []);
+  await close();
+});
+
+test("the laboratory marks errors at the key, completes, and changes a mechanism with a menu", async () => {
+  const { page, said, close } = await open([{ kind: "scenario", title: "mine", text: readFileSync(new URL("walkers.toml", import.meta.url), "utf8"), seed: 1, set: {} }], { hash: "#view=laboratory" });
+  const editor = page.getByLabel("Scenario in TOML");
+  const text = await editor.inputValue();
+  await editor.fill(text.replace("buffer", "bufer"));
+  await page.waitForSelector(".faults .error");
+  assert.match(await page.locator(".faults").textContent(), /Line 7: unknown key `bufer`; did you mean `buffer`\?/);
+  assert.equal(await page.locator(".sheet .wrong").textContent(), "bufer");
+  await editor.fill(text.replace('mechanism = "none"', 'mechanism = "copy'));
+  await editor.evaluate((area) => { const at = area.value.indexOf('"copy') + 5; area.setSelectionRange(at, at); });
+  await page.keyboard.press("Control+Space");
+  await page.waitForSelector("[role=option]");
+  await page.keyboard.press("Enter");
+  assert.match(await editor.inputValue(), /mechanism = "copy_value\n/);
+  await editor.fill(text);
+  const before = await page.evaluate(() => window.lightlag.sides[0].figures.delivered);
+  await page.getByLabel("mechanism, first run").selectOption("copy_value");
+  await page.waitForFunction(() => window.lightlag.sides[0]?.state === "whole");
+  assert.notEqual(await page.evaluate(() => window.lightlag.sides[0].figures.delivered), before);
+  // The address holds it all: another page that opens it shows the same.
+  await page.getByRole("button", { name: "Link" }).click();
+  await page.waitForFunction(() => location.hash.includes("s="));
+  const hash = await page.evaluate(() => location.hash);
+  const wanted = await page.evaluate(() => JSON.stringify(window.lightlag.sides[0].figures));
+  const second = await open([], { hash });
+  assert.equal(await second.page.evaluate(() => JSON.stringify(window.lightlag.sides[0].figures)), wanted);
+  assert.deepEqual([...said, ...second.said], []);
+  await second.close();
+  await close();
+});
+
+test("PNG, SVG and CZML are saved whole", async () => {
+  const { page, close } = await open(bundles());
+  const saved = async (name) => {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name, exact: true }).click()]);
+    return readFileSync(await download.path());
+  };
+  assert.equal((await saved("PNG")).subarray(1, 4).toString(), "PNG");
+  for (const tab of ["Scene", "Contacts", "Buffers", "Fates", "Journey"]) {
+    await page.getByRole("tab", { name: tab }).click();
+    await page.waitForTimeout(100);
+    const svg = (await saved("SVG")).toString();
+    const { faults, marks } = await page.evaluate((svg) => { const made = new DOMParser().parseFromString(svg, "image/svg+xml"); return { faults: made.querySelectorAll("parsererror").length, marks: made.querySelectorAll("path, rect, text").length }; }, svg);
+    assert.ok(faults === 0 && marks > 20 && !/NaN|undefined/.test(svg), `${tab}: ${marks} marks`);
+  }
+  const czml = JSON.parse((await saved("CZML")).toString());
+  assert.equal(czml[0].id, "document");
+  assert.equal(czml.filter((one) => one.id.startsWith("node/")).length, 12);
+  assert.ok(czml.find((one) => one.id === "node/3").position.cartographicDegrees.length > 40);
+  await close();
+});
+
+test("a served page fetches its sources, and shows a daemon by its events", async (t) => {
+  const peer = { name: "<b>mars</b>", is_known: true, stack: "udpdtn", why: "TCP is silent", since_s: 60, switches: 1, history: [[60, "udpdtn", "TCP is silent"]], tcp: null, tcp_trouble: "refused", udpdtn: null, retransmitted: 0, bytes: [["udpdtn", 5000, 10]],
+    connections: [{ id: "1", is_ours: true, target: "shop:80", state: "open", stack: "udpdtn", priority: 1, durable: true, accepted: [9, false], delivered: 5, backlog: 12_345, received: 3, age_s: 9 }] };
+  const status = (age) => JSON.stringify({ version: "0.1.0", key: "k", age_s: age, peers: [{ ...peer, bytes: [["udpdtn", 5000 * age, 10]] }], custody: 777, memory: { used: 1, limit: 2, connections_max: 3 }, trouble: null, lost: [], direct: [0, 0], intruders: 0 });
+  const server = createServer((request, answer) => {
+    if (request.url === "/") { answer.setHeader("content-type", "text/html"); answer.end(readFileSync(PAGE)); }
+    else if (request.url === "/sources.json") { answer.setHeader("content-type", "application/json"); answer.end(JSON.stringify([{ kind: "live", title: "here", url: "events" }, { kind: "trace", title: "beside", format: "parquet", url: "trace-0.parquet" }, { kind: "trace", title: "gone", format: "parquet", url: "trace-1.parquet" }])); }
+    else if (request.url === "/trace-0.parquet") answer.end(bytes);
+    else if (request.url === "/events") { answer.setHeader("content-type", "text/event-stream"); for (const age of [100, 101]) answer.write(`data: ${status(age)}\n\n`); }
+    else { answer.statusCode = 404; answer.end(); }
+  }).listen(0);
+  t.after(() => { server.closeAllConnections(); server.close(); });
+  const page = await (await launch()).newPage();
+  page.setDefaultTimeout(15_000);
+  await page.goto(`http://127.0.0.1:${server.address().port}/`);
+  await page.getByRole("tab", { name: "Live" }).click();
+  await page.waitForSelector("text=shop:80");
+  const text = await page.locator("main").textContent();
+  for (const wanted of ["<b>mars</b>: udpdtn", "TCP is silent", "12.3 kB", "777 B stored"]) assert.ok(text.includes(wanted), wanted);
+  await page.getByRole("tab", { name: "Buffers" }).click();
+  await page.waitForFunction(() => window.lightlag.sides[0].state === "whole");
+  assert.match(await page.locator("[role=alert]").textContent(), /cannot read `trace-1.parquet`: the server says 404/);
+  await page.close();
+});
+
+test("the page works within a frame of its text alone", async () => {
+  const page = await (await launch()).newPage();
+  page.setDefaultTimeout(15_000);
+  const html = readFileSync(PAGE, "utf8").replace("<!-- sources -->", () => embed(trace(bytes)));
+  await page.setContent("<iframe width=800 height=600></iframe>");
+  await page.evaluate((html) => { document.querySelector("iframe").srcdoc = html; }, html);
+  await page.waitForFunction(() => document.querySelector("iframe").contentWindow.lightlag?.sides[0]?.state === "whole");
+  await page.close();
+});
+
+test("the page is one file below 3 MB", () => assert.ok(readFileSync(PAGE).length < 3e6));
