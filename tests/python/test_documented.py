@@ -129,6 +129,27 @@ def test_every_command_of_the_guide_on_explanations_runs(tmp_path: Path) -> None
     run_commands_of("explain.md", 9, tmp_path)
 
 
+def test_every_command_of_the_guide_on_the_page_runs(tmp_path: Path) -> None:
+    (tmp_path / "scenarios").symlink_to(TOP / "scenarios")
+    lines = [line for where, line in commands() if where.name == "view.md"]
+    served = [line for line in lines if line.startswith("lightlag view ") and "--out" not in line]
+    assert (len(lines), len(served)) == (6, 1)
+    for line in lines:
+        words = [str(built("lightlag")), *shlex.split(line, comments=True)[1:]]
+        if line in served:
+            with subprocess.Popen(
+                [*words, "--no-open"], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+            ) as page:
+                assert page.stdout is not None
+                address = page.stdout.readline()
+                page.terminate()
+            assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\n", address)
+            continue
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{line}: {done.stderr}"
+    assert all((tmp_path / page).exists() for page in ("out/short/view.html", "point.html", "both.html"))
+
+
 def test_every_command_of_the_guide_on_the_command_line_runs(tmp_path: Path) -> None:
     run_commands_of("command_line.md", 6, tmp_path)
     assert (tmp_path / "delivery.html").exists()
