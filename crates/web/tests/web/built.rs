@@ -39,7 +39,7 @@ fn the_page_of_the_repository_is_that_of_its_sources() {
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(folder.join("out/web")).expect("it can be made");
     let copy = |from: &Path, to: &str| run(Command::new("cp").arg("-R").arg(from).arg(folder.join(to)));
-    run(Command::new("cp").args(["-R", "--", "web"]).arg(&folder).current_dir(root("")));
+    run(Command::new("cp").args(["-R", "--", "web", "scenarios"]).arg(&folder).current_dir(root("")));
     copy(bindings.parent().expect("it has a folder"), "out/web/web");
     let web = folder.join("web");
     let _ = std::fs::remove_dir_all(web.join("dist"));
