@@ -44,7 +44,10 @@ fn the_page_of_the_repository_is_that_of_its_sources() {
     let web = folder.join("web");
     let _ = std::fs::remove_dir_all(web.join("dist"));
     if !web.join("node_modules").is_dir() {
-        let installed = Command::new("npm").args(["ci", "--silent", "--no-fund", "--no-audit"]).current_dir(&web).output();
+        let installed = Command::new("npm")
+            .args(["ci", "--silent", "--no-fund", "--no-audit"])
+            .current_dir(&web)
+            .output();
         if !installed.is_ok_and(|done| done.status.success()) {
             skip::skip("npm cannot install the tools of the page");
             return;

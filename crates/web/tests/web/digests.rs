@@ -251,7 +251,8 @@ pub fn run_by(script: &str, files: &[&Path], jobs: &[Job]) -> Vec<Value> {
 #[test]
 fn a_page_gives_the_native_digest_figures_and_verdict() {
     let Some(bindings) = bindings_for_node() else { return };
-    let jobs: Vec<Job> = of_bundles().into_iter().chain(of_packets()).chain(jobs_of_the_repository()).collect();
+    let jobs: Vec<Job> =
+        of_bundles().into_iter().chain(of_packets()).chain(jobs_of_the_repository()).collect();
     // The slow half on its own thread.
     let page = std::thread::scope(|scope| {
         let node = scope.spawn(|| under_node(bindings, &jobs));
