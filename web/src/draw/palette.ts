@@ -44,4 +44,4 @@ export function fill(part: number, colours = palette()): string {
 }
 
 /** Distinguishable colours for lines. */
-export const SERIES = ["#2f7ed8", "#d1671b", "#16835a", "#a8326e", "#7a5bd0", "#8a7a00", "#0a8a9a", "#b04a4a"];
+export const SERIES = ["#3b8fe0", "#d9772b", "#2a9d6f", "#c0508a", "#8f73e0", "#9a8a10", "#1a9aaa", "#c46060"];
