@@ -260,7 +260,7 @@ function one(pen: Pen, run: Recording, at: Placed, moment: Moment, node: number,
   if (part > 0) {
     // The part of the disc below the level.
     const level = Math.asin(Math.min(1, Math.max(-1, 1 - 2 * Math.max(0.06, part))));
-    pen.fillStyle = fill(part, colours);
+    pen.fillStyle = fill(part);
     pen.beginPath();
     pen.arc(x, y, radius, level, Math.PI - level);
     pen.closePath();
