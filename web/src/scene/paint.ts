@@ -74,7 +74,7 @@ function backdrop(pen: Pen, layout: Layout, at: Placed, height: number, colours:
       pen.globalAlpha = ring === 0 ? 0.9 : 0.16;
       pen.fillStyle = colours.glow;
       pen.beginPath();
-      pen.arc(x, y, Math.min(radius, height * 0.4) * (1 + ring * 0.06), 0, 2 * Math.PI);
+      pen.arc(x, y, Math.min(radius, height * 0.35) * (1 + ring * 0.06), 0, 2 * Math.PI);
       pen.fill();
     }
     pen.globalAlpha = 1;
@@ -195,7 +195,7 @@ function moving(pen: Pen, run: Recording, at: Placed, moment: Moment, colours: P
     const [dx, dy] = [at.x[to]! - at.x[from]!, at.y[to]! - at.y[from]!];
     const length = Math.hypot(dx, dy) || 1;
     pen.strokeStyle = colour;
-    pen.lineWidth = colour === colours.text ? 6 : 4;
+    pen.lineWidth = colour === colours.text ? 7 : 5;
     pen.beginPath();
     for (const [tail, head] of merged(spans)) {
       pen.moveTo(at.x[from]! + dx * tail - (dy / length) * 3, at.y[from]! + dy * tail + (dx / length) * 3);
@@ -215,7 +215,10 @@ function moving(pen: Pen, run: Recording, at: Placed, moment: Moment, colours: P
   }
   for (const { from, to, count, far } of flows.values()) {
     if (!far || count < 2) continue;
-    label(pen, `${count.toLocaleString("en")} in flight`, (at.x[from]! + at.x[to]!) / 2, (at.y[from]! + at.y[to]!) / 2 - 12, colours.carry, colours);
+    // Above the line, so that it hides nothing of what moves.
+    const [dx, dy] = [at.x[to]! - at.x[from]!, at.y[to]! - at.y[from]!];
+    const away = (dx < 0 ? -16 : 16) / (Math.hypot(dx, dy) || 1);
+    label(pen, `${count.toLocaleString("en")} in flight`, (at.x[from]! + at.x[to]!) / 2 + dy * away * 1.6, (at.y[from]! + at.y[to]!) / 2 - dx * away, colours.carry, colours);
   }
 }
 
