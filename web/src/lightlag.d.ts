@@ -7,6 +7,7 @@ declare module "lightlag" {
     records(): object;
     names(): string;
     figures(): string;
+    digest(): string;
     free(): void;
     readonly time: number;
     readonly duration: number;

@@ -36,7 +36,7 @@ test("scrubbing to a time shows the state that the trace has then", async () => 
   await close();
 });
 
-const PYTHON = process.env.PYTHON_PYARROW ?? "/tmp/pa/bin/python";
+const PYTHON = process.env.PYTHON_PYARROW ?? "python3";
 const SCRIPT = `
 import json, sys
 import pyarrow.parquet as pq

@@ -1,7 +1,8 @@
 /** Every view in every world: marks, names, keys, sizes, light and dark; runs in the page; what is saved and shared. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { createRequire } from "node:module";
 import { after, test } from "node:test";
 import { close, embed, launch, open, PAGE, pixels, trace } from "./helper.mjs";
 
@@ -72,6 +73,17 @@ test("a run in the page ends with the figures that it counts, and both sides fol
   assert.notEqual(sides[0].delivered, sides[1].delivered);
   assert.deepEqual(said, []);
   await close();
+});
+
+const NODE = new URL("../../out/web/node/lightlag_web.js", import.meta.url);
+test("runs in Chromium have the digests of runs under Node, which are native ones", { skip: !existsSync(NODE) && "make web" }, async () => {
+  const { run } = createRequire(import.meta.url)(NODE.pathname);
+  const walkers = readFileSync(new URL("walkers.toml", import.meta.url), "utf8").replace(/positions_every.*/, "");
+  const sources = [{ kind: "scenario", title: "walkers", text: walkers, seed: 3, set: { router: "epidemic", mechanism: "copy_value" } }, packets(), names()];
+  const { page, close } = await open(sources);
+  const found = await page.evaluate(() => window.lightlag.sides.map((side) => side.digest));
+  await close();
+  assert.deepEqual(found, sources.map(({ text, seed, set }) => JSON.parse(run(text, seed, {}, 0, set, true)).digest));
 });
 
 test("the laboratory marks errors at the key, completes, and changes a mechanism with a menu", async () => {

@@ -105,7 +105,7 @@ class Page {
     try {
       if (answer.is === "batch") side.take(answer.world, answer.batch, answer.until);
       else if (answer.is === "names") { side.duration = answer.duration; side.introduce(JSON.parse(answer.names)); }
-      else if (answer.is === "end") { side.end(answer.figures, answer.took); this.ended(engine); }
+      else if (answer.is === "end") { side.end(answer.figures, answer.took, answer.digest); this.ended(engine); }
       else if (answer.is === "error") { this.faults = answer.faults ?? []; this.broken(side, answer.what, engine); }
     } catch (error) {
       this.broken(side, (error as Error).message, engine);

@@ -17,11 +17,14 @@ const DARK: Palette = {
 };
 
 const dark = typeof matchMedia === "function" ? matchMedia("(prefers-color-scheme: dark)") : undefined;
-export const palette = (): Palette => (dark?.matches ? DARK : LIGHT);
+let current = dark?.matches ? DARK : LIGHT;
+export const palette = (): Palette => current;
 
 /** Puts the colours where styles find them, now and whenever the reader's choice changes. */
 export function follow(changed: () => void) {
   const put = () => {
+    current = dark?.matches ? DARK : LIGHT;
+    fills.clear();
     for (const [name, colour] of Object.entries(palette())) document.documentElement.style.setProperty(`--${name}`, colour);
     changed();
   };
@@ -36,12 +39,21 @@ export function mix(one: string, other: string, part: number): string {
   return `#${[1, 3, 5].map((place) => at(place).toString(16).padStart(2, "0")).join("")}`;
 }
 
+/** Colours of buffers that were asked for, by hundredths. */
+const fills = new Map<number, string>();
+
 /** How full a buffer is, as a colour: calm, busy, full. */
-export function fill(part: number, colours = palette()): string {
+export function fill(part: number): string {
+  const level = Math.min(100, Math.ceil(part * 100));
+  let colour = fills.get(level);
+  if (colour === undefined) fills.set(level, (colour = mixed(level / 100, current)));
+  return colour;
+}
+function mixed(part: number, colours: Palette): string {
   if (part <= 0) return colours.empty;
   return part < 0.6 ? mix(colours.empty, colours.carry, 0.25 + part) : part < 0.85 ? mix(colours.carry, colours.refused, (part - 0.6) / 0.25)
     : mix(colours.refused, colours.overflow, (part - 0.85) / 0.13);
 }
 
 /** Distinguishable colours for lines. */
-export const SERIES = ["#2f7ed8", "#d1671b", "#16835a", "#a8326e", "#7a5bd0", "#8a7a00", "#0a8a9a", "#b04a4a"];
+export const SERIES = ["#3b8fe0", "#d9772b", "#2a9d6f", "#c0508a", "#8f73e0", "#9a8a10", "#1a9aaa", "#c46060"];

@@ -57,11 +57,11 @@ export class Panel {
     pen.stroke();
   }
   /** Points of sorted times from `from` to `to`: each column of pixels has its span, where there are many. */
-  points(colour: string, list: { time: { data: ArrayLike<number> }; value: { data: ArrayLike<number> } }, [from, to]: [number, number], size = 2, keep: (at: number) => boolean = () => true) {
+  points(colour: string, list: { time: { data: ArrayLike<number> }; value: { data: ArrayLike<number> } }, [from, to]: [number, number], size = 2, keep: (at: number) => boolean = () => true, lift = 0) {
     const { pen, scale } = this;
     pen.fillStyle = colour;
     let [column, low, high] = [-1, Infinity, -Infinity];
-    const put = () => { if (high >= low) pen.fillRect(column - size / 2, this.y(high) - size / 2, size, Math.max(size, this.y(low) - this.y(high) + size)); };
+    const put = () => { if (high >= low) pen.fillRect(column - size / 2, this.y(high) - size / 2 - lift, size, Math.max(size, this.y(low) - this.y(high) + size)); };
     for (let at = from; at < to; at++) {
       if (!keep(at)) continue;
       const x = Math.round(scale.x(list.time.data[at]!));

@@ -75,6 +75,8 @@ export class Recording {
   figures = $state<Record<string, unknown> | undefined>();
   took = $state<number | undefined>();
   scenario: string | undefined;
+  /** SHA-256 of its records, of a run in the page: the same as natively. */
+  digest: string | undefined;
 
   names: string[] = [];
   /** Bytes of buffers; 0 where nothing is known. */
@@ -121,7 +123,8 @@ export class Recording {
     this.duration = Math.max(this.duration, this.until);
     this.version += 1;
   }
-  end(figures?: string, took?: number) {
+  end(figures?: string, took?: number, digest?: string) {
+    this.digest = digest;
     if (figures) this.figures = JSON.parse(figures);
     this.took = took;
     if (!this.world) return this.fail("the trace has no records");

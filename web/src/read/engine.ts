@@ -3,6 +3,9 @@ import Work from "./worker?worker&inline";
 import type { Answer, Ask, Fault, Run } from "./worker";
 export type { Answer, Fault, Run, Settings } from "./worker";
 
+/** Bytes that a source may have, unpacked. */
+const MOST_UNPACKED = 1e9;
+
 let bytes: Promise<ArrayBuffer> | undefined;
 
 /** The WebAssembly in the page, unpacked once. */
@@ -19,7 +22,15 @@ export async function unpack(base64: string, gzipped: boolean): Promise<ArrayBuf
   const binary = atob(base64.trim());
   const packed = Uint8Array.from({ length: binary.length }, (_, at) => binary.charCodeAt(at));
   if (!gzipped || packed.length === 0) return packed.buffer;
-  return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+  let size = 0;
+  const bounded = new TransformStream<Uint8Array, Uint8Array>({
+    transform(part, to) {
+      size += part.length;
+      if (size > MOST_UNPACKED) throw new Error(`a source unpacks to more than ${MOST_UNPACKED / 1e6} MB`);
+      to.enqueue(part);
+    },
+  });
+  return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")).pipeThrough(bounded)).arrayBuffer();
 }
 
 /** A worker that tells what it does until it is stopped. */

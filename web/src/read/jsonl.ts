@@ -2,6 +2,7 @@
 import { COLUMNS, Filler, MOST_ROWS, worldOf, type Batch, type World } from "./columns";
 
 const BATCH = 65_536;
+const MOST_LINE = 1_000_000;
 type Line = Record<string, unknown>;
 
 export function* readJsonLines(bytes: Uint8Array): Generator<{ world: World; batch: Batch }> {
@@ -43,6 +44,7 @@ function* eachLine(bytes: Uint8Array): Generator<string> {
   for (let at = 0; at < bytes.length; at += 4_194_304) {
     const parts = (rest + decoder.decode(bytes.subarray(at, at + 4_194_304), { stream: true })).split("\n");
     rest = parts.pop() ?? "";
+    if (rest.length > MOST_LINE) throw new Error(`a line is longer than ${MOST_LINE} characters; each line should be one record`);
     yield* parts;
   }
   yield rest + decoder.decode();

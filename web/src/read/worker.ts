@@ -16,7 +16,7 @@ export interface Fault { file: string | null; line: number | null; column: numbe
 export type Answer =
   | { is: "batch"; world: Kind; batch: Batch; until?: number }
   | { is: "names"; names: string; duration: number }
-  | { is: "end"; figures?: string; took?: number }
+  | { is: "end"; figures?: string; took?: number; digest?: string }
   | { is: "error"; what: string; faults?: Fault[] }
   | { is: "value"; id: number; value?: string; what?: string; faults?: Fault[] };
 
@@ -51,7 +51,7 @@ function play({ text, seed, files, point, set }: Run) {
     const took = performance.now() - from;
     step = Math.max(1e-6, step * Math.min(4, Math.max(0.25, 50 / Math.max(1, took))));
   }
-  port.postMessage({ is: "end", figures: world.figures(), took: performance.now() - began });
+  port.postMessage({ is: "end", figures: world.figures(), took: performance.now() - began, digest: world.digest() });
   world.free();
 }
 

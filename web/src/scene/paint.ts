@@ -74,7 +74,7 @@ function backdrop(pen: Pen, layout: Layout, at: Placed, height: number, colours:
       pen.globalAlpha = ring === 0 ? 0.9 : 0.16;
       pen.fillStyle = colours.glow;
       pen.beginPath();
-      pen.arc(x, y, Math.min(radius, height * 0.4) * (1 + ring * 0.06), 0, 2 * Math.PI);
+      pen.arc(x, y, Math.min(radius, height * 0.35) * (1 + ring * 0.06), 0, 2 * Math.PI);
       pen.fill();
     }
     pen.globalAlpha = 1;
@@ -172,7 +172,7 @@ function moving(pen: Pen, run: Recording, at: Placed, moment: Moment, colours: P
     const [dx, dy] = [at.x[to]! - at.x[from]!, at.y[to]! - at.y[from]!];
     const length = Math.hypot(dx, dy) || 1;
     const [ox, oy] = [(-dy / length) * 3, (dx / length) * 3];
-    const point = (part: number) => [at.x[from]! + dx * part + ox, at.y[from]! + dy * part + oy] as const;
+    const point = (part: number) => [at.x[from]! + dx * between(part, at.radius, length) + ox, at.y[from]! + dy * between(part, at.radius, length) + oy] as const;
     const clamp = (part: number) => Math.min(1, Math.max(0, part));
     const flow = flows.get(from * 16_384 + to) ?? { from, to, count: 0, far: false };
     flow.count += 1;
@@ -195,9 +195,10 @@ function moving(pen: Pen, run: Recording, at: Placed, moment: Moment, colours: P
     const [dx, dy] = [at.x[to]! - at.x[from]!, at.y[to]! - at.y[from]!];
     const length = Math.hypot(dx, dy) || 1;
     pen.strokeStyle = colour;
-    pen.lineWidth = colour === colours.text ? 6 : 4;
+    pen.lineWidth = colour === colours.text ? 7 : 5;
     pen.beginPath();
-    for (const [tail, head] of merged(spans)) {
+    for (const span of merged(spans)) {
+      const [tail, head] = span.map((part) => between(part, at.radius, length)) as [number, number];
       pen.moveTo(at.x[from]! + dx * tail - (dy / length) * 3, at.y[from]! + dy * tail + (dx / length) * 3);
       pen.lineTo(at.x[from]! + dx * head - (dy / length) * 3, at.y[from]! + dy * head + (dx / length) * 3);
     }
@@ -215,8 +216,17 @@ function moving(pen: Pen, run: Recording, at: Placed, moment: Moment, colours: P
   }
   for (const { from, to, count, far } of flows.values()) {
     if (!far || count < 2) continue;
-    label(pen, `${count.toLocaleString("en")} in flight`, (at.x[from]! + at.x[to]!) / 2, (at.y[from]! + at.y[to]!) / 2 - 12, colours.carry, colours);
+    // Above the line, so that it hides nothing of what moves.
+    const [dx, dy] = [at.x[to]! - at.x[from]!, at.y[to]! - at.y[from]!];
+    const away = (dx < 0 ? -16 : 16) / (Math.hypot(dx, dy) || 1);
+    label(pen, `${count.toLocaleString("en")} in flight`, (at.x[from]! + at.x[to]!) / 2 + dy * away * 1.6, (at.y[from]! + at.y[to]!) / 2 - dx * away, colours.carry, colours);
   }
+}
+
+/** A part of the way from the edge of one node to that of the other, as a part of that between their centres. */
+function between(part: number, radius: number, length: number): number {
+  const edge = Math.min(0.45, radius / length);
+  return edge + part * (1 - 2 * edge);
 }
 
 /** Bundles that follow each other closely are one streak. */
@@ -260,7 +270,7 @@ function one(pen: Pen, run: Recording, at: Placed, moment: Moment, node: number,
   if (part > 0) {
     // The part of the disc below the level.
     const level = Math.asin(Math.min(1, Math.max(-1, 1 - 2 * Math.max(0.06, part))));
-    pen.fillStyle = fill(part, colours);
+    pen.fillStyle = fill(part);
     pen.beginPath();
     pen.arc(x, y, radius, level, Math.PI - level);
     pen.closePath();
