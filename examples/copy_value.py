@@ -151,9 +151,15 @@ class CopyValue(lightlag.Mechanism):
             to = self.custodian(at, least[1], giver) if self.router_has_single_copy_phase else None
             if to is not None and worth / 2.0 ** (MOVED * least[1].hops) > least[0]:
                 return Move(least[1].id, to)
-            if worth / 2.0**self.margin > least[0]:
+            if worth / 2.0 ** self.doublings(at, incoming) > least[0]:
                 return Drop(least[1].id)
         return Wait()
+
+    def doublings(self, at: Local, incoming: Bundle) -> float:
+        """By how much the incoming bundle must be worth more: less, if it would be lost otherwise."""
+        created = incoming.source == at.node and (self.offered is None or self.offered[0] != incoming.id)
+        can_wait = at.application_free is None or incoming.size <= at.application_free
+        return -self.margin if created and not can_wait else self.margin
 
     def custodian(self, at: Local, copy: Replica, giver: int | None) -> int | None:
         """The idle neighbour with most room, if it has enough; of equals, the oldest link."""

@@ -174,7 +174,7 @@ keys! {
         tick: TIME, "Links and nodes change at multiples of this only, as in The ONE; exact without it.";
         radio: Word(&["node", "link", "direction"]), "What can carry one transfer at a time.";
         propagation: Word(&["pipelined", "stop_and_wait"]), "Whether a transfer waits for the arrival of the last.";
-        control: Word(&["instant", "carried"]), "How receipts and free space reach peers: at once as in The ONE, or over the link, which takes its time and that of light.";
+        control: Word(&["instant", "carried"]), "How receipts and free space reach peers: over the link, which takes its time and that of light (default), or at once as in The ONE.";
         send_order: Word(&["fifo", "random", "clock"]), "Order in which a node offers what it holds.";
         act_order: Word(&["random", "by_number"]), "Order in which nodes act that can act at one instant.";
         purge_every: TIME, "Time between removals of expired bundles; at once without it.";
@@ -194,7 +194,7 @@ keys! {
         prefix: Text, "Start of the names of nodes, before their numbers. Default: the name of the group.";
         lifetime: TIME, "Lifetime of bundles that the nodes create, where their traffic states none.";
         buffer: SIZE, "Size of each buffer.";
-        application_buffer: APPLICATION_BUFFER, "Most bytes of a node's own bundles that wait outside its buffer. `none`: what cannot be stored at once is lost. Default: `unlimited`.";
+        application_buffer: APPLICATION_BUFFER, "Most bytes of a node's own bundles that wait outside its buffer. `none`: what cannot be stored at once is lost. Default: `none`.";
         router: Algorithm("router"), "Decides what is offered to which neighbour.";
         mechanism: Algorithm("mechanism"), "Decides what is admitted, kept, dropped or moved.";
         receipts: Flag, "Whether nodes pass on receipts of delivered bundles.";

@@ -13,7 +13,7 @@ use lightlag_protocols::dtn::{Propagation, Radio};
 use lightlag_protocols::time::Duration;
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::contacts::{Channel, Contact, Contacts, Delay};
-use lightlag_worlds::messages::{Builder, Node, Rules, run};
+use lightlag_worlds::messages::{Builder, Control, Node, Rules, run};
 use std::sync::Arc;
 
 /// Eight kbit/s: a byte takes a millisecond.
@@ -259,7 +259,7 @@ fn a_falling_delay_is_worth_waiting_for() {
 fn what_has_arrived_in_part_needs_no_room_yet() {
     let mut setup = network(4, 100).meet(3, 1, 1.0, 2.0).meet(1, 2, 9.95, 10.3);
     setup = setup.bundle(3, 2, 100, 0.0, 3_600.0).bundle(0, 2, 100, 0.0, 3_600.0);
-    setup.rules.radio = Radio::Direction;
+    setup.rules = Rules { radio: Radio::Direction, control: Control::Instant, ..setup.rules };
     // A second for the bundle, most of it while node 1 still holds the other one.
     let slow = Channel::steady(BitRate(800), Delay::Constant(Duration::from_secs_f64(0.001)));
     contact(&mut setup, 0, 1, 9.1, 10.1, [slow.clone(), slow]);

@@ -30,6 +30,7 @@ fn scenarios() -> Vec<Scenario> {
         ("mechanism", "none"),
         ("buffer", "1 GB"),
         ("world.propagation", "pipelined"),
+        ("world.control", "instant"),
         ("contacts.plan.file", files.as_str()),
     ] {
         file.set(key, value).unwrap();

@@ -17,6 +17,8 @@ fn paid(trace: &str, router: &str, buffer: &str) -> f64 {
         router = {router}
         mechanism = "copy_value"
         buffer = "{buffer}"
+        application_buffer = "unlimited"
+        world.control = "instant"
         nodes.n.count = 15
         contacts.trace = {{ kind = "intervals", file = "trace.dat", rate = "239 kbit/s" }}
         traffic.m = {{ interval = "1..175 s", size = "85..208 kB", lifetime = "1 d" }}

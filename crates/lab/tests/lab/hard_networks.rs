@@ -67,6 +67,18 @@ fn contact_rate_fills_a_link_whose_return_channel_is_slower_by_far() {
 }
 
 #[test]
+fn datagrams_of_the_daemon_find_a_rate_that_nobody_told_them() {
+    for (rtt, rate, least) in
+        [("240 s", "1 Mbit/s", 0.5), ("30 s", "500 kbit/s", 0.43), ("30 s", "1 Mbit/s", 0.85)]
+    {
+        let Ran { goodput, dropped, .. } = ran("unknown_rate.toml", &[("rtt", rtt), ("rate", rate)]);
+        assert!(goodput > least && dropped < 0.05, "{rtt}, {rate}: {goodput} Mbit/s, {dropped} dropped");
+    }
+    let Ran { goodput, dropped, .. } = ran("flapping_path.toml", &[]);
+    assert!(goodput > 8.0 && dropped < 0.2, "flapping: {goodput} Mbit/s, {dropped} dropped");
+}
+
+#[test]
 fn sixteen_flows_of_contact_rate_do_not_overload_a_link_for_good() {
     for (plan, apart) in [("unknown", "0 s"), ("unknown", "2.5 s"), ("plan", "0 s"), ("plan", "2.5 s")] {
         let Ran { goodput, dropped, .. } =

@@ -17,6 +17,9 @@ pub struct Local<'a> {
     pub store: &'a Store,
     /// Its links that are up, oldest first.
     pub links: &'a [Link],
+    /// Free storage of the application, `u64::MAX` without bound. A bundle created here that is not stored waits there if it
+    /// fits, and is lost otherwise.
+    pub application_free: Bytes,
     /// Global knowledge, for mechanisms of papers that assume an oracle and ask for it
     /// ([`super::Needs::census`]).
     pub census: Option<&'a Census>,

@@ -8,7 +8,14 @@ use crate::units::Bytes;
 
 /// Node `node` at `seconds`, without links or oracle.
 pub fn place(store: &Store, node: u32, seconds: f64) -> Local<'_> {
-    Local { now: Instant::from_secs_f64(seconds), node: NodeId(node), store, links: &[], census: None }
+    Local {
+        now: Instant::from_secs_f64(seconds),
+        node: NodeId(node),
+        store,
+        links: &[],
+        application_free: Bytes(u64::MAX),
+        census: None,
+    }
 }
 
 /// A new copy of bundle `id` from node 0 to node 9.

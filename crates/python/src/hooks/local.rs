@@ -78,6 +78,10 @@ impl LocalView {
         self.ticket.see(|local, _| local.links.iter().map(Link::from).collect())
     }
     #[getter]
+    fn application_free(&self) -> PyResult<Option<u64>> {
+        self.ticket.see(|local, _| Some(local.application_free.get()).filter(|free| *free < u64::MAX))
+    }
+    #[getter]
     fn census(&self) -> PyResult<Option<CensusView>> {
         self.ticket.see(|local, _| local.census.map(|_| CensusView(self.ticket)))
     }

@@ -113,8 +113,8 @@ fn rules(document: &mut Document, rules: &Rules, origin: &Origin) {
         Propagation::StopAndWait => "stop_and_wait",
     };
     document.key("propagation", propagation, "");
-    if rules.control == Control::Carried {
-        document.key("control", "carried", "");
+    if rules.control == Control::Instant {
+        document.key("control", "instant", "");
     }
     let order = match rules.send_order {
         SendOrderKind::Fifo => "fifo",

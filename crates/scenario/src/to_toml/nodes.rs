@@ -10,6 +10,7 @@ use crate::the_one::setting_of;
 use crate::tracks::Format;
 use lightlag_protocols::dtn::{Parameter, Value};
 use lightlag_protocols::time::Duration;
+use lightlag_protocols::units::Bytes;
 use std::collections::BTreeSet;
 
 /// The settings of nodes that are the same in all groups: they stand once, for all nodes, where they can be changed.
@@ -119,6 +120,11 @@ fn group(
         if is_set {
             document.key(key, true, &from(setting));
         }
+    }
+    match policy.application_buffer {
+        None => document.key("application_buffer", "unlimited", ""),
+        Some(Bytes(0)) => {}
+        Some(size) => document.key("application_buffer", bytes(size), ""),
     }
     match &group.moves {
         Activity::Always => {}

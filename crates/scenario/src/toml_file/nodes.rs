@@ -205,7 +205,7 @@ fn policy(section: &Section, root: &Section) -> Result<NodePolicy> {
     })
 }
 
-/// What may wait at the application; `None`: any number of bytes.
+/// What may wait at the application, nothing by default; `None`: any number of bytes.
 fn application_buffer(section: &Section, root: &Section) -> Result<Option<Bytes>> {
     let from = if section.get("application_buffer").is_some() { section } else { root };
     let size = |text: &str| match text {
@@ -213,7 +213,7 @@ fn application_buffer(section: &Section, root: &Section) -> Result<Option<Bytes>
         "unlimited" => Ok(None),
         _ => quantity::bytes(text).map(Some),
     };
-    Ok(from.quantity("application_buffer", size)?.flatten())
+    Ok(from.quantity("application_buffer", size)?.unwrap_or(Some(Bytes(0))))
 }
 
 fn motion(

@@ -352,7 +352,7 @@ fn an_application_has_storage_of_its_own_by_node_or_for_all_nodes() {
         let network = points(&text).list.remove(0).scenario.bundles().unwrap().clone();
         [0, 1].map(|at| network.groups[at].policy.application_buffer.map(|size| size.get()))
     };
-    assert_eq!(of("", ""), [None; 2]);
+    assert_eq!(of("", ""), [Some(0); 2]);
     assert_eq!(
         of("application_buffer = \"none\"", "application_buffer = \"5 MB\""),
         [Some(5_000_000), Some(0)]
@@ -720,10 +720,10 @@ fn traffic_may_ask_for_replies_of_all_or_of_some_nodes() {
 }
 
 #[test]
-fn what_nodes_tell_each_other_is_instant_unless_a_scenario_has_it_carried() {
+fn what_nodes_tell_each_other_takes_the_link_unless_a_scenario_has_it_instant() {
     use lightlag_worlds::messages::Control;
     let control = |text: &str| points(text).list.remove(0).scenario.bundles().unwrap().rules.control;
-    assert_eq!(control(WHOLE), Control::Instant);
-    let carried = WHOLE.replace("radio = \"link\"\n", "radio = \"link\"\ncontrol = \"carried\"\n");
-    assert_eq!(control(&carried), Control::Carried);
+    assert_eq!(control(WHOLE), Control::Carried);
+    let instant = WHOLE.replace("radio = \"link\"\n", "radio = \"link\"\ncontrol = \"instant\"\n");
+    assert_eq!(control(&instant), Control::Instant);
 }

@@ -10,10 +10,10 @@ use lightlag_scenario::{Catalogue, ScenarioFile};
 pub const DESCRIBED: &str = "described";
 /// The seed of the networks with which the mechanism was developed.
 pub const DEVELOPMENT: u64 = 1;
-/// The seed of the networks that judge it, chosen after the mechanism was frozen.
-pub const JUDGEMENT: u64 = 20_261_128;
+/// The seed of the networks that judge it: the name of the frozen commit, so that nobody chose it.
+pub const JUDGEMENT: u64 = 0xeba5_0d2b;
 /// The commit at which the mechanism was frozen.
-pub const FROZEN: &str = "unfrozen";
+pub const FROZEN: &str = "eba50d2b";
 
 /// Networks and runs of each, whole and in a quick look: 22 and 7 networks of each kind.
 const WHOLE: (u64, u64) = (308, 3);

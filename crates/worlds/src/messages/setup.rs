@@ -130,7 +130,7 @@ impl Default for Rules {
             tick: None,
             send_order: SendOrderKind::Random,
             act_by_number: false,
-            control: Control::Instant,
+            control: Control::Carried,
             purge_every: None,
             sample_every: None,
         }

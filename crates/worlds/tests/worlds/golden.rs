@@ -13,7 +13,7 @@ use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::contacts::kinetic::{Radio, encounters};
 use lightlag_worlds::contacts::{Channel, Contact, Contacts, Delay};
-use lightlag_worlds::messages::{Builder, Node, Rules, Setup, run};
+use lightlag_worlds::messages::{Builder, Control, Node, Rules, Setup, run};
 use lightlag_worlds::mobility::{Area, Bounds, Fleet, Group, Initial, RandomWaypoint};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -208,7 +208,12 @@ fn walkers_that_meet_give_the_same_table_as_ever() {
 #[test]
 fn walkers_seen_at_ticks_give_the_same_table_as_ever() {
     let tick = Some(Duration::from_nanos(100_000_000));
-    let rules = Rules { tick, purge_every: Some(Duration::from_secs(60)), ..Rules::default() };
+    let rules = Rules {
+        tick,
+        purge_every: Some(Duration::from_secs(60)),
+        control: Control::Instant,
+        ..Rules::default()
+    };
     golden::check("walkers_at_ticks.txt", &table(walkers(tick), NODES, &rules));
 }
 

@@ -3,7 +3,14 @@
 /// What the node knows, borrowed apart from its router and mechanism.
 macro_rules! local {
     ($agent:ident, $now:expr, $census:expr) => {
-        Local { now: $now, node: $agent.node, store: &$agent.store, links: &$agent.links, census: $census }
+        Local {
+            now: $now,
+            node: $agent.node,
+            store: &$agent.store,
+            links: &$agent.links,
+            application_free: $agent.waiting.free(),
+            census: $census,
+        }
     };
 }
 

@@ -22,6 +22,10 @@ impl Waiting {
     pub fn is_empty(&self) -> bool {
         self.bundles.is_empty()
     }
+    /// Room that is left; `u64::MAX` without bound.
+    pub fn free(&self) -> Bytes {
+        self.limit.map_or(Bytes(u64::MAX), |limit| Bytes(limit.0.saturating_sub(self.used.0)))
+    }
     /// Keeps a bundle; false if there is no room for it.
     pub fn keep(&mut self, bundle: Bundle) -> bool {
         if self.limit.is_some_and(|limit| self.used + bundle.size > limit) {

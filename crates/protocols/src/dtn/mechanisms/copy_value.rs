@@ -215,11 +215,6 @@ impl CopyValue {
         }
         None
     }
-    /// By a plan, what cannot leave yet waits where it takes no room.
-    fn admits_created(&mut self, at: &Local, bundle: &Bundle) -> bool {
-        self.arrival(at.now, at.node, bundle, None).is_none()
-            || at.links.iter().any(|link| self.arrival(at.now, link.peer, bundle, Some(at.node)).is_some())
-    }
     fn admit_offered(&mut self, at: &Local, offer: &Offer) -> Result<(), Refusal> {
         self.drops.forget_if_relieved(at);
         let (bundle, mark) = (offer.bundle(), Mark::of(offer.replica).for_peer());
@@ -288,9 +283,12 @@ impl Mechanism for CopyValue {
         if let Some((id, to)) = self.sooner_elsewhere(at) {
             return BufferDecision::Move { id, to };
         }
-        // What is created here can wait at the application; a copy in custody is dropped for what cannot.
-        let can_wait = least.0 && incoming.source == at.node && self.offered(incoming).is_none();
-        let drops = exceeds(worth, least, self.margin) && !can_wait;
+        let created = incoming.source == at.node && self.offered(incoming).is_none();
+        let drops = match created {
+            true if incoming.size > at.application_free => exceeds(worth, least, -self.margin),
+            true => exceeds(worth, least, self.margin) && !least.0,
+            false => exceeds(worth, least, self.margin),
+        };
         if drops { BufferDecision::Drop(id) } else { BufferDecision::Wait }
     }
     fn may_replicate(&self, _: &Local, replica: &Replica, peer: NodeId) -> bool {
@@ -303,8 +301,7 @@ impl Mechanism for CopyValue {
     fn admit(&mut self, at: &Local, incoming: &Incoming) -> Result<(), Refusal> {
         match incoming {
             Incoming::Offered(offer) => self.admit_offered(at, offer),
-            Incoming::Created(bundle) if self.admits_created(at, bundle) => Ok(()),
-            Incoming::Created(_) => Err(Refusal::NoSpace),
+            Incoming::Created(_) => Ok(()),
         }
     }
     fn mark_for_peer(&self, _: &Local, replica: &Replica) -> u64 {

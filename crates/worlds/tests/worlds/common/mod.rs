@@ -10,7 +10,7 @@ use lightlag_protocols::record::bundles::{Observer, Record, ReplyKind};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::contacts::{Channel, Contact, Contacts, Course, Delay};
-use lightlag_worlds::messages::{Node, Reply, Revision, Rules, SendOrderKind, Setup, run};
+use lightlag_worlds::messages::{Control, Node, Reply, Revision, Rules, SendOrderKind, Setup, run};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -49,7 +49,8 @@ impl Net {
             router: "epidemic",
             plan: None,
             revisions: Vec::new(),
-            rules: Rules { send_order: SendOrderKind::Fifo, ..Rules::default() },
+            // Times in tests are those of bundles alone.
+            rules: Rules { send_order: SendOrderKind::Fifo, control: Control::Instant, ..Rules::default() },
             policy: NodePolicy::default(),
             mechanism: "none",
         }

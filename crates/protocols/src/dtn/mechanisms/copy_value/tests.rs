@@ -310,31 +310,34 @@ fn custody_stays_where_the_plan_leads_on_from_here_only() {
 }
 
 #[test]
-fn by_a_plan_what_is_created_waits_for_a_link_that_leads_on_and_the_smallest_is_the_first() {
+fn of_what_waits_at_the_application_the_smallest_is_the_first() {
     let bundle = |id, size| Bundle { source: NodeId(RELAY), size: Bytes(size), ..copy(id, size).bundle };
-    let contacts = [(RELAY, 1, 0, 100), (RELAY, 2, 200, 300), (2, 9, 400, 500)];
     let epidemic = crate::dtn::routers::TABLE.iter().find(|entry| entry.name == "epidemic");
     let router = built_with_properties(epidemic.unwrap(), &[]);
-    let mechanism = planned_far(0, &contacts);
+    let mechanism = planned_far(0, &[(RELAY, 9, 200, 300)]);
     let mut agent = Agent::new(NodeId(RELAY), Bytes(1000), router, mechanism, NodePolicy::default());
     let at = Instant::from_secs;
-    agent.link_up(link(1, 0, 1000));
+    assert_eq!(agent.create(at(0), bundle(0, 900), None), Creation::Stored);
     assert_eq!(agent.create(at(0), bundle(1, 300), None), Creation::Waiting);
     assert_eq!(agent.create(at(1), bundle(2, 200), None), Creation::Waiting);
-    assert_eq!(agent.retry_waiting(at(1), None), None, "node 1 meets no node");
-    agent.link_down(at(100), NodeId(1));
-    agent.link_up(link(2, 0, 1000));
-    let mut entered = || agent.retry_waiting(at(200), None).map(|(bundle, _)| bundle.id.0);
+    assert_eq!(agent.retry_waiting(at(1), None), None, "what is in custody stays");
+    agent.replace(at(2), BundleId(0));
+    let mut entered = || agent.retry_waiting(at(2), None).map(|(bundle, _)| bundle.id.0);
     assert_eq!([entered(), entered(), entered()], [Some(2), Some(1), None]);
 }
 
 #[test]
-fn what_the_plan_does_not_reach_enters_at_once() {
-    let store = store_of([]);
-    let own = Bundle { source: NodeId(RELAY), ..copy(8, 300).bundle };
-    let at = place(&store, RELAY, 0.0);
-    assert_eq!(planned(&[(3, 4, 10, 20)]).admit(&at, &Incoming::Created(&own)), Ok(()));
-    assert!(planned(&[(RELAY, 9, 10, 20)]).admit(&at, &Incoming::Created(&own)).is_err(), "no link is up");
+fn what_would_be_lost_is_stored_unless_it_is_worth_less_than_half() {
+    let store = store_of([1, 2, 3].map(|id| copied(id, 0)));
+    let room = |size, application_free| {
+        let own = Bundle { source: NodeId(RELAY), size: Bytes(size), ..copy(8, size).bundle };
+        let at = Local { application_free: Bytes(application_free), ..place(&store, RELAY, 0.0) };
+        built(&ENTRY, &[]).make_room(&at, &own, None)
+    };
+    assert_eq!(room(300, 300), BufferDecision::Wait, "it can wait at the application");
+    assert_eq!(room(300, 299), BufferDecision::Drop(BundleId(1)));
+    assert_eq!(room(599, 0), BufferDecision::Drop(BundleId(1)));
+    assert_eq!(room(601, 0), BufferDecision::Wait);
 }
 
 proptest! {

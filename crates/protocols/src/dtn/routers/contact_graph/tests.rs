@@ -8,6 +8,7 @@ use crate::dtn::{
     RouterEvent, Store, Value,
 };
 use crate::time::Instant;
+use crate::units::Bytes;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ fn node(plan: ContactPlan, given: &[(&str, Value)]) -> Node {
 }
 
 fn local(store: &Store, now: i64) -> Local<'_> {
-    Local { now: at(now), node: A, store, links: &[], census: None }
+    Local { now: at(now), node: A, store, links: &[], application_free: Bytes(u64::MAX), census: None }
 }
 
 fn to_e(id: u32, size: u64) -> Replica {
