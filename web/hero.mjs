@@ -8,7 +8,7 @@ const [out = "hero.svg", frames = "72"] = process.argv.slice(2);
 const SECONDS_A_FRAME = 0.3;
 const read = (path) => readFileSync(new URL(`../scenarios/${path}`, import.meta.url));
 const text = read("earth_mars.toml").toString();
-const side = (title, mechanism) => ({ kind: "scenario", title, text, seed: 1, set: { mechanism, router: "contact_graph" }, files: { "places/earth_mars.contacts": gzipSync(read("places/earth_mars.contacts")).toString("base64") } });
+const side = (title, mechanism) => ({ kind: "scenario", title, text, seed: 1, set: { mechanism, router: "epidemic" }, files: { "places/earth_mars.contacts": gzipSync(read("places/earth_mars.contacts")).toString("base64") } });
 const COLOURS = { delivered: "#16835a", waiting: "#7b8ea6", overflow: "#d1361b", rejected: "#a8326e" };
 const escaped = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 
