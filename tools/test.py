@@ -7,6 +7,7 @@ tests/skips.txt allows it. The whole output of the Rust tests is in target/test.
 
 import argparse
 import fnmatch
+import gzip
 import os
 import re
 import shutil
@@ -29,6 +30,7 @@ TEST = re.compile(
     r"^test (.+?)(?: - should panic)?(?: - compile(?: fail)?)? \.\.\. "
     r"(ok|FAILED|ignored)(?:, (.*))?$"
 )
+PAGE_TEST = re.compile(r"^(not )?ok \d+ - (.*?)(?: # SKIP ?(.*))?$", re.MULTILINE)
 LONG = re.compile(r"^test (.+?) has been running for over \d+ seconds$")
 # No test takes as long on two loaded cores; one that waits for ever shall not hide the results of the others.
 SILENCE_S = 900
@@ -148,6 +150,26 @@ class Tally:
         if done.returncode and len(self.failed) == before:
             self.failed.append(f"pytest: exit code {done.returncode}")
 
+    def page(self) -> None:
+        """Runs the tests of the page in Chromium, on the page that the programs have in them."""
+        web, missing = ROOT / "web", [name for name in ("npm", "chromium") if not shutil.which(name)]
+        if missing:
+            self.skipped["web"] = f"{missing[0]} is not installed"
+            return
+        quiet = ["--silent", "--no-fund", "--no-audit"]
+        if not (web / "node_modules").is_dir() and subprocess.run(["npm", "ci", *quiet], cwd=web).returncode:
+            self.skipped["web"] = "npm cannot install the tools of the page"
+            return
+        (web / "dist").mkdir(exist_ok=True)
+        page = gzip.decompress((ROOT / "crates" / "page" / "page.html.gz").read_bytes())
+        (web / "dist" / "page.html").write_bytes(page)
+        tests = ["node", "--test", "--test-reporter=tap", *sorted(map(str, web.glob("test/*.test.mjs")))]
+        done = subprocess.run(tests, cwd=web, env={**os.environ, "SLOW": "1"}, capture_output=True, text=True)
+        for outcome, name, directive in PAGE_TEST.findall(done.stdout):
+            self._count(f"web::{name}", "FAILED" if outcome else "skipped" if directive else "ok", directive)
+        if done.returncode:
+            print(done.stdout, done.stderr)
+
     def unlisted(self) -> list[str]:
         """The skipped tests that tests/skips.txt does not allow."""
         lines = (ROOT / "tests" / "skips.txt").read_text().splitlines()
@@ -206,6 +228,8 @@ def main() -> None:
         )
         print("== python: tests", flush=True)
         tally.python()
+        print("== page: tests in Chromium", flush=True)
+        tally.page()
     strict = os.environ.get("LIGHTLAG_STRICT") == "1"
     unlisted = tally.unlisted() if strict else []
     for name in tally.failed:
