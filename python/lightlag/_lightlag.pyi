@@ -158,8 +158,10 @@ class Local:
         """Its links that are up, oldest first."""
     @property
     def application_free(self) -> int | None:
-        """Free bytes of the application's storage, `None` without bound. A bundle created here that is not stored waits there
-        if it fits, and is lost otherwise."""
+        """Free bytes of the application's storage; `None`: without bound.
+
+        A bundle created here that is not stored waits there if it fits, and is lost otherwise.
+        """
     @property
     def census(self) -> Census | None:
         """Global knowledge, for mechanisms that set `needs_census`; not in every hook."""

@@ -10,7 +10,7 @@ use lightlag_scenario::{Catalogue, ScenarioFile};
 pub const DESCRIBED: &str = "described";
 /// The seed of the networks with which the mechanism was developed.
 pub const DEVELOPMENT: u64 = 1;
-/// The seed of the networks that judge it: the name of the frozen commit, so that nobody chose it.
+/// The seed of the networks that judge it: the name of the frozen commit, so that it was not chosen.
 pub const JUDGEMENT: u64 = 0xeba5_0d2b;
 /// The commit at which the mechanism was frozen.
 pub const FROZEN: &str = "eba50d2b";
