@@ -1,15 +1,35 @@
 //! `lightlag report`.
 
-use crate::args::Report;
-use crate::output::{Done, print, tell_unfinished, write_file};
-use lightlag_lab::report::of_sweep;
+use crate::args;
+use crate::output::{Done, Failure, print, tell_unfinished, write_file};
+use lightlag_lab::report::{Report, of_sweep};
 use lightlag_lab::results::Results;
+use lightlag_lab::view::{Chosen, of_folder};
+use lightlag_page::with_sources;
+use std::path::Path;
 
-pub fn report(options: &Report) -> Done {
+pub fn report(options: &args::Report) -> Done {
     let results = Results::read(&options.folder)?;
     tell_unfinished(&results, &options.folder);
     let path = options.out.clone().unwrap_or_else(|| options.folder.join("report.html"));
-    write_file(&path, of_sweep(&results).html())?;
+    let page = beside(&options.folder, &path)?;
+    write_file(&path, Report { page, ..of_sweep(&results) }.html())?;
     print(&format!("{}\n", path.display()))?;
     Ok(())
+}
+
+/// Writes the page that shows runs of the folder beside the report; gives its file name. Where runs cannot be shown it writes
+/// none and says why.
+fn beside(folder: &Path, report: &Path) -> Result<Option<String>, Failure> {
+    let sources = match of_folder(folder, Chosen { seed: None, point: None }) {
+        Ok(sources) => sources,
+        Err(why) => {
+            eprintln!("no page of runs beside the report: {why}");
+            return Ok(None);
+        }
+    };
+    let stem = report.file_stem().unwrap_or_default().to_string_lossy();
+    let name = if stem == "report" { "view.html".to_owned() } else { format!("{stem}_view.html") };
+    write_file(&report.with_file_name(&name), with_sources(&sources))?;
+    Ok(Some(name))
 }

@@ -380,6 +380,10 @@ fn what_is_read_of_an_unfinished_sweep_says_how_much_of_it_is_done() {
     let line = said(&place, &["sweep", "s.toml", "--out", "w"]);
     assert!(line.contains("runs done: 2, already there: 2; results in w"), "{line}");
     assert_eq!(said(&place, &["report", "w"]), "");
+    let [report, page] =
+        ["w/report.html", "w/view.html"].map(|path| String::from_utf8(place.read(path)).expect("it is text"));
+    assert!(report.contains("Highest delivery ratio: ") && report.contains("src=\"view.html\""));
+    assert!(page.contains("credit") && page.contains("none"), "it has two of the runs");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! One HTML file that shows a whole study and works without a network.
 
+mod answer;
 mod claim;
 mod of_series;
 mod of_sweep;
@@ -64,6 +65,8 @@ pub struct ScenarioText {
 pub struct Report {
     /// Heading.
     pub title: String,
+    /// A page beside the report that shows runs of it, by its file name; `None`: there is none.
+    pub page: Option<String>,
     /// A few sentences each.
     pub introduction: Vec<String>,
     /// What the reader must know before believing it, such as that it is a quick look.
@@ -100,6 +103,7 @@ impl Report {
     fn context(&self) -> Value {
         context! {
             title => self.title,
+            page => self.page,
             introduction => self.introduction,
             warnings => self.warnings,
             build => self.build,

@@ -1,5 +1,6 @@
 //! The report of any sweep: figures and a table over whatever its axes are.
 
+use super::answer::answer;
 use super::{Figure, Report, ScenarioText, Table};
 use crate::figure::{self, Mark, Place, Plot, Title};
 use crate::results::{Point, Results, Row, interval_text, shown, unfinished};
@@ -44,7 +45,11 @@ pub fn of_sweep(results: &Results) -> Report {
                  interval by Student's t over the seeds.";
     Report {
         title: format!("Sweep: {name}"),
-        introduction: [about.to_owned()].into_iter().chain(plan_readers(results)).collect(),
+        introduction: answer(results)
+            .into_iter()
+            .chain([about.to_owned()])
+            .chain(plan_readers(results))
+            .collect(),
         warnings: warnings(results),
         build: results.build.clone(),
         seeds: results.seeds(),

@@ -4,6 +4,7 @@ use serde_json::json;
 fn report() -> Report {
     Report {
         title: "A <study> & more".into(),
+        page: None,
         introduction: vec!["First.".into()],
         warnings: vec!["Quick look: one seed.".into()],
         build: Build { version: "0.1.0".into(), commit: "abc".into() },

@@ -175,6 +175,7 @@ impl Study {
         let said = (self.evaluate)(&evidence)?;
         warnings.extend(said.warnings);
         let report = Report {
+            page: None,
             title: self.words.title.clone(),
             introduction: self.words.introduction(&said.facts),
             warnings,
