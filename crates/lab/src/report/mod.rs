@@ -65,7 +65,7 @@ pub struct ScenarioText {
 pub struct Report {
     /// Heading.
     pub title: String,
-    /// A page beside the report that shows runs of it, by its file name; `None`: there is none.
+    /// A page beside the report that shows runs of it, by its file name; `None`: without one.
     pub page: Option<String>,
     /// A few sentences each.
     pub introduction: Vec<String>,
