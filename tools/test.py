@@ -164,11 +164,21 @@ class Tally:
         page = gzip.decompress((ROOT / "crates" / "page" / "page.html.gz").read_bytes())
         (web / "dist" / "page.html").write_bytes(page)
         tests = ["node", "--test", "--test-reporter=tap", *sorted(map(str, web.glob("test/*.test.mjs")))]
-        done = subprocess.run(tests, cwd=web, env={**os.environ, "SLOW": "1"}, capture_output=True, text=True)
+        environment = {**os.environ, "SLOW": "1"}
+        try:
+            done = subprocess.run(
+                tests, cwd=web, env=environment, capture_output=True, text=True, timeout=SILENCE_S
+            )
+        except subprocess.TimeoutExpired:
+            self.failed.append(f"web: Chromium did not end within {SILENCE_S} s")
+            return
+        before = len(self.failed)
         for outcome, name, directive in PAGE_TEST.findall(done.stdout):
             self._count(f"web::{name}", "FAILED" if outcome else "skipped" if directive else "ok", directive)
         if done.returncode:
             print(done.stdout, done.stderr)
+            if len(self.failed) == before:
+                self.failed.append(f"web: exit code {done.returncode}")
 
     def unlisted(self) -> list[str]:
         """The skipped tests that tests/skips.txt does not allow."""
