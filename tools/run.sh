@@ -30,7 +30,6 @@ logged earth_mars "$bin" sweep scenarios/earth_mars.toml --set contacts.plan.fil
   --out out/earth_mars
 logged earth_mars_report "$bin" report out/earth_mars
 
-logged earth_mars_page "$bin" view out/earth_mars --out out/earth_mars/view.html
 
 say "Helsinki: people who walk a real street map"
 logged map .venv/bin/python scenarios/places/helsinki.py --out out/maps

@@ -107,7 +107,7 @@ def test_what_cannot_be_shown_is_an_error_of_one_line(tmp_path: Path) -> None:
         assert "\n" not in str(raised.value)
     with pytest.raises(lightlag.ScenarioError, match="larger than 2"):
         lightlag.view(lightlag.Scenario(WALKERS), seed=2**60)
-    with pytest.raises(lightlag.ScenarioError, match="there is no point 4"):
+    with pytest.raises(lightlag.ScenarioError, match="no point has number 4"):
         lightlag.view(lightlag.Scenario(WALKERS), point=4)
     with pytest.raises(lightlag.ScenarioError):
         lightlag.view(7)  # type: ignore[arg-type]

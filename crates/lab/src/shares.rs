@@ -1,6 +1,6 @@
 //! Parts of a whole.
 
-/// A part of a whole; not a number where there is no whole.
+/// A part of a whole; not a number (NaN) if the whole is zero.
 pub fn ratio(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { f64::NAN }
 }

@@ -88,9 +88,9 @@ impl Site {
             Some(SOURCES_FILE) => Answer::bytes("application/json", self.sources.as_bytes()),
             Some(name) => match self.files.iter().find(|(known, _)| known == name) {
                 Some((_, path)) => Answer::file(path, request.range.as_deref()),
-                None => Answer::line(404, "there is no such file"),
+                None => Answer::line(404, "not found"),
             },
-            None => Answer::line(404, "there is no such file"),
+            None => Answer::line(404, "not found"),
         };
         Answer { head_only: request.method == "HEAD", ..answer }
     }

@@ -117,7 +117,7 @@ class Page {
       this.clock.seek(this.wantedTime ?? this.clock.duration / 2);
     } else if (answer.is === "end" && this.sides.every((one) => one.state !== "reading")) this.settle();
   }
-  /** All is there: runs may have ended early, and traces have only told now how long they are. */
+  /** All records are read: only now the ends of runs that ended early, and of traces, are known. */
   private settle() {
     const length = Math.max(...this.sides.map((side) => side.duration));
     const grew = length !== this.clock.duration || this.sides.some((side) => side.took === undefined);

@@ -112,7 +112,7 @@ export class Packets {
   }
 }
 
-/** Links that the world has told of, with their ends. */
+/** Links that have appeared in records, with their ends. */
 export function meetAll(links: Links, names: Record<string, unknown>) {
   const list = names["links"] as { name: string; from: unknown; to: unknown }[];
   const nodes = names["nodes"] as string[] | undefined;

@@ -136,7 +136,7 @@ export class Recording {
     this.error = what;
     this.state = "failed";
   }
-  /** The number of a node of this name, which is new if nobody has it. */
+  /** The number of a node of this name, new if no node has it. */
   node(name: string): number {
     let node = this.byName.get(name);
     if (node === undefined) {

@@ -51,7 +51,7 @@ fn sources_of(
     }
     if !what.exists() {
         let right = "name a folder of results, a scenario, a trace, or http://ADDRESS of a lightlagd";
-        return Err(Failure::Input(format!("{}: there is no such file or folder; {right}", what.display())));
+        return Err(Failure::Input(format!("{}: no such file or folder; {right}", what.display())));
     }
     if what.is_dir() || is_trace(what) {
         let given = [
@@ -131,7 +131,7 @@ fn live(options: &View, url: &str) -> Done {
     Ok(())
 }
 
-/// Opens a browser, where there is a screen.
+/// Opens a browser, if the machine has a display.
 fn show(options: &View, url: &str) {
     let has = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let screen = cfg!(not(target_os = "linux")) || has("DISPLAY") || has("WAYLAND_DISPLAY") || has("BROWSER");

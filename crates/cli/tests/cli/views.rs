@@ -145,7 +145,7 @@ fn of_other_sweeps_the_best_stands_beside_a_baseline_and_a_point_alone() {
     assert_eq!(two.len(), 2, "each gives one");
     assert_eq!(
         place.refused(&["view", "done", "--point", "7", "--no-open"]),
-        "--point: there is no point 7; choose one of 0 to 1"
+        "--point: no point has number 7; choose one of 0 to 1"
     );
 }
 
@@ -352,7 +352,7 @@ fn what_cannot_be_shown_is_refused_in_a_line() {
     for (words, line) in [
         (
             &["missing"][..],
-            "missing: there is no such file or folder; name a folder of results, a scenario, a trace, or http://ADDRESS of a lightlagd",
+            "missing: no such file or folder; name a folder of results, a scenario, a trace, or http://ADDRESS of a lightlagd",
         ),
         (
             &["empty"],
@@ -387,7 +387,7 @@ fn what_cannot_be_shown_is_refused_in_a_line() {
     // Something else answers.
     let served = Served::start(&place, &["s.toml"]);
     let url = format!("http://127.0.0.1:{}", served.port);
-    assert!(place.refused(&["view", &url]).contains("what answers there is no lightlagd; name the address"));
+    assert!(place.refused(&["view", &url]).contains("the answer is not from a lightlagd; name the address"));
     let taken = place.refused(&["view", "s.toml", "--port", &served.port.to_string()]);
     assert!(taken.starts_with(&format!("--port: cannot listen on 127.0.0.1:{}", served.port)), "{taken}");
 }

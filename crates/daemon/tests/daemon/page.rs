@@ -84,7 +84,7 @@ fn events_go_to_a_bounded_number_of_pages_and_make_room_when_one_is_closed() {
             break head;
         }
         open.push(events);
-        assert!(open.len() <= 1000, "there is no bound");
+        assert!(open.len() <= 1000, "listeners are bounded");
     };
     assert!(refused.starts_with("HTTP/1.1 503"), "{refused}");
     assert_eq!(open.len(), 32);

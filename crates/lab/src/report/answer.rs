@@ -4,9 +4,13 @@ use crate::metrics::number;
 use crate::results::{Point, Results, interval_text};
 use crate::statistics::estimate;
 
-/// What points are ranked by: the first that was measured, and what it is called.
-const RANKED: [(&str, &str, &str); 2] =
-    [("delivery_prob", "delivery ratio", ""), ("goodput_bit_per_s", "goodput", " bit/s")];
+/// What points are ranked by, the first that was measured, with what it is called and its unit; more is better.
+pub(crate) const RANKED: [(&str, &str, &str); 4] = [
+    ("delivery_prob", "delivery ratio", ""),
+    ("goodput_bit_per_s", "goodput", " bit/s"),
+    ("satisfied", "number of satisfied Interests", ""),
+    ("delivered_bytes", "number of bytes delivered", ""),
+];
 /// Where bundles are lost, and how that is said.
 const LOST: [(&str, &str); 4] = [
     ("rejected", "bundles found no room where they were created"),

@@ -5,6 +5,7 @@ mod claim;
 mod of_series;
 mod of_sweep;
 
+pub(crate) use answer::RANKED;
 pub use claim::{Finding, Holds, Verdict};
 
 use crate::results::Build;

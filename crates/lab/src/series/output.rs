@@ -111,7 +111,7 @@ pub struct Point {
 /// Reads the table of a series.
 ///
 /// # Errors
-/// One line, if there is no such table.
+/// One line, if the table is missing.
 pub fn read(path: &Path) -> Result<Vec<Point>, String> {
     let place = |wrong: TraceError| format!("{}: {wrong}; name the folder of `run --out`", path.display());
     let at_s = |time_ns: i64| time_ns as f64 / 1e9;

@@ -1,6 +1,7 @@
 //! Which points of a sweep are shown side by side.
 
 use super::{Chosen, of_point};
+use crate::report::RANKED;
 use crate::results::Results;
 use lightlag_page::Source;
 use lightlag_scenario::{Error, Place, Point, Points, Result, ScenarioFile, Seed};
@@ -10,9 +11,6 @@ const COMPARED: [&str; 5] = ["mechanism", "router", "controller", "transport", "
 
 /// Treatments that are compared, where a sweep has both.
 const PAIR: [&str; 2] = ["none", "copy_value"];
-
-/// Metrics that say which point is best, the first that a sweep has; more is better.
-const BEST_BY: [&str; 4] = ["delivery_prob", "goodput_bit_per_s", "satisfied", "delivered_bytes"];
 
 /// One or two runs of a scenario: the point that is chosen; else, of a sweep, two that differ in one axis only. They are `none` and
 /// `copy_value` where it has both; else, by `results`, a baseline and the best; without results the first two.
@@ -35,7 +33,7 @@ pub fn of_scenario(file: &ScenarioFile, chosen: Chosen, results: Option<&Results
     };
     let shown: Vec<&Point> = match chosen.point {
         Some(number) => vec![points.list.get(number).ok_or_else(|| {
-            let what = format!("there is no point {number}");
+            let what = format!("no point has number {number}");
             Error::new(
                 &Place::Option("point".into()),
                 what,
@@ -96,7 +94,7 @@ impl<'a> Means<'a> {
         let has = |metric: &&&str| {
             results.is_some_and(|all| all.rows.iter().any(|row| row.metric(metric).is_some()))
         };
-        let metric = BEST_BY.iter().find(has).copied().unwrap_or_default();
+        let metric = RANKED.iter().map(|(metric, ..)| metric).find(has).copied().unwrap_or_default();
         Self { metric, points: results.map(Results::points).unwrap_or_default() }
     }
     /// The best of these points, of equal ones the first.

@@ -67,7 +67,7 @@ fn contact_rate_fills_a_link_whose_return_channel_is_slower_by_far() {
 }
 
 #[test]
-fn datagrams_of_the_daemon_find_a_rate_that_nobody_told_them() {
+fn datagrams_of_the_daemon_find_a_rate_that_no_plan_gives() {
     for (rtt, rate, least) in
         [("240 s", "1 Mbit/s", 0.5), ("30 s", "500 kbit/s", 0.43), ("30 s", "1 Mbit/s", 0.85)]
     {

@@ -175,7 +175,6 @@ impl Study {
         let said = (self.evaluate)(&evidence)?;
         warnings.extend(said.warnings);
         let report = Report {
-            page: None,
             title: self.words.title.clone(),
             introduction: self.words.introduction(&said.facts),
             warnings,
@@ -188,6 +187,7 @@ impl Study {
             figures: said.figures,
             tables: said.tables,
             scenarios: points.scenarios.into_iter().chain(said.scenarios.iter().cloned()).collect(),
+            ..Report::default()
         };
         Ok(Studied { results, report, violations, scenarios: said.scenarios })
     }

@@ -35,7 +35,7 @@ pub fn check(url: &str) -> Result<(), String> {
     let status = serde_json::from_str::<serde_json::Value>(body).ok().filter(|_| is_good);
     match status.filter(|status| status["peers"].is_array() && status["version"].is_string()) {
         Some(_) => Ok(()),
-        None => Err("what answers there is no lightlagd".to_owned()),
+        None => Err("the answer is not from a lightlagd".to_owned()),
     }
 }
 
