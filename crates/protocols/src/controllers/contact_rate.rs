@@ -89,9 +89,9 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
         Parameter::number(
             "beyond",
             "",
-            1.0,
+            2.0,
             (1.0, 100.0),
-            "How many times the planned rate an attempt may reach; 1: the plan is never exceeded.",
+            "How many times the planned rate attempts may reach; 1: the plan is never exceeded.",
         ),
     ],
     only_with: &["adaptive", "ltp", "udpdtn"],
@@ -111,7 +111,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             on_link: flow.packet.0 as f64 / flow.segment.0.max(1) as f64,
             blind: Blind { rate: parameters.number("blind_rate"), began: None, share: 1.0 },
             link: flow.planned_rate.map(|rate| rate.0 as f64),
-            planned: flow.planned_rate.is_some(),
+            planned: flow.planned_rate.map(|rate| rate.0 as f64),
             rate: flow.planned_rate.map(|rate| rate.0 as f64 * (1.0 - margin)),
             full: None,
             step: parameters.number("pull"),
@@ -129,6 +129,7 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             quiet_for: 0,
             contested: false,
             loss: ExcessLoss::default(),
+            heard: false,
             round: Round::default(),
         })
     },
@@ -210,8 +211,8 @@ struct ContactRate {
     blind: Blind,
     /// Rate of the link in bit/s; `None` while unknown.
     link: Option<f64>,
-    /// `link` comes from the plan.
-    planned: bool,
+    /// The rate of the plan in bit/s; `None` without one.
+    planned: Option<f64>,
     rate: Option<f64>,
     /// The rate at which the link was full.
     full: Option<f64>,
@@ -239,6 +240,8 @@ struct ContactRate {
     /// Another flow on the link does not yield to a queue.
     contested: bool,
     loss: ExcessLoss,
+    /// A report has come.
+    heard: bool,
     round: Round,
 }
 
@@ -370,10 +373,13 @@ impl ContactRate {
 
     // --- what a round shows -------------------------------------------------------------------
 
-    /// Whether the round is over.
+    /// Whether the round is over: after a round trip without the queue, which may grow faster than time passes.
     fn ends(&self, now: Instant) -> bool {
         let Some((began, rtt)) = self.round.began.zip(self.rtt) else { return false };
-        let trips = (now - began).as_secs_f64() / rtt.as_secs_f64();
+        let waits =
+            self.base.zip(self.round.one_way).map_or(Duration::ZERO, |(base, one_way)| one_way - base.least);
+        let trips =
+            (now - began).as_secs_f64() / (rtt - waits).max(self.rtt_min.unwrap_or(rtt)).as_secs_f64();
         // Arrivals of a few packets are no rate of a link.
         let counted = if self.link.is_some() { self.round.sent } else { self.round.received };
         self.packets(counted) >= ROUND_PACKETS && (trips >= 1.0 || trips >= ROUND_LEAST && self.is_over())
@@ -411,7 +417,7 @@ impl ContactRate {
             falls: queue < FALLS * before,
             through: arrived / (1.0 - self.loss.usual()),
             used: self.is_used(now, arrivals, rate),
-            trips: (took / trip).clamp(1.0, ROUND_TRIPS),
+            trips: (took / trip).min(ROUND_TRIPS),
         }
     }
     /// Whether as much was sent as this rate allows, and about as much arrived.
@@ -491,7 +497,7 @@ impl ContactRate {
                 self.loss.ends_trial();
                 self.yields(rate, link, seen.through)
             }
-            (false, _) if seen.over => self.reduces(now, rate, link, seen.through),
+            (false, _) if seen.over => self.reduces(now, rate, link, seen.through, self.round.lost()),
             _ => self.grows(rate, link, seen),
         }
     }
@@ -501,7 +507,7 @@ impl ContactRate {
         if let Some(before) = self.attempt.returns_to.take() {
             return before.max(rate).min(most);
         }
-        if self.attempt.from.is_some() && !self.planned {
+        if self.attempt.from.is_some() {
             // Each step is judged by what arrives of it.
             if !seen.used || self.queue * link > self.packet_bits {
                 return rate;
@@ -546,9 +552,9 @@ impl ContactRate {
         next.min(rate)
     }
     /// The rate after losses without a queue.
-    fn reduces(&mut self, now: Instant, rate: f64, link: f64, through: f64) -> f64 {
+    fn reduces(&mut self, now: Instant, rate: f64, link: f64, through: f64, lost: f64) -> f64 {
         let rtt = self.rtt.unwrap_or(Duration::ZERO);
-        match self.loss.reduces(now, rtt, rate, self.round.lost()) {
+        match self.loss.reduces(now, rtt, rate, lost) {
             Some(before) => {
                 (self.full, self.step) = (None, self.pull);
                 self.settle(now);
@@ -575,9 +581,10 @@ impl ContactRate {
         }
         self.attempt.quiet += seen.trips;
         let Some(rate) = self.rate.filter(|rate| *rate > USED * self.most(link)) else { return };
-        let beyond = if self.planned { self.beyond } else { BEYOND };
-        let carried = self.attempt.from.is_some() && !self.planned;
-        if beyond > 1.0 && (carried || self.attempt.quiet > f64::from(self.attempt.waits)) {
+        let bound = self.planned.map_or(f64::MAX, |planned| planned * self.beyond);
+        let next = (link * BEYOND).min(bound);
+        let carried = self.attempt.from.is_some();
+        if next > link && (carried || self.attempt.quiet > f64::from(self.attempt.waits)) {
             if self.attempt.from.replace((link, rate)).is_some() {
                 self.attempt.waits = WAITS_CARRIED;
             }
@@ -588,8 +595,17 @@ impl ContactRate {
                     self.step = STARTS;
                 }
             }
-            self.link = Some(link * beyond);
+            self.link = Some(next);
         }
+    }
+
+    /// A planned flow has sent for a round trip. If far more was lost than luck explains, others fill the link.
+    fn first_report(&mut self, now: Instant, window: &Window) {
+        let Some((rate, link)) = self.rate.zip(self.link).filter(|_| self.is_over()) else { return };
+        let share = window.received.0 as f64 / window.sent.0.max(1) as f64;
+        let next = self.reduces(now, rate, link, rate * share, 1.0 - share);
+        self.rate = Some(next.max(LEAST_SHARE * link));
+        self.loss.answered();
     }
 
     // --- what others know ---------------------------------------------------------------------
@@ -650,7 +666,7 @@ impl ContactRate {
             _ => 1.0 - self.margin,
         };
         self.full = self.full.zip(self.link).map(|(full, old)| full / old * link);
-        (self.link, self.rate, self.planned) = (Some(link), Some(link * share), true);
+        (self.link, self.rate, self.planned) = (Some(link), Some(link * share), Some(link));
         self.attempt = Attempt { bold: false, waits: WAITS, quiet: 0.0, from: None, returns_to: None };
     }
 }
@@ -683,7 +699,11 @@ impl Controller for ContactRate {
             self.round = Round::default();
             return;
         }
+        let is_first = self.round.began.is_none() && !std::mem::replace(&mut self.heard, true);
         self.count(ack.now, &window);
+        if is_first && self.rate.is_some() {
+            self.first_report(ack.now, &window);
+        }
         if self.ends(ack.now) {
             self.end_of_round(ack.now);
         }

@@ -70,10 +70,10 @@ pub fn measures(network: &Network, contestant: &Contestant, outcome: &Outcome) -
         Traffic::Endless => run.share_between(search),
         Traffic::File(size) | Traffic::Files(size) => run.share_of_files(size),
     };
-    let (sent, dropped) = (
-        run.since(search, &run.equals, |flow| flow.sent),
-        run.since(search, &run.equals, |flow| flow.dropped),
-    );
+    let after_searches = |pick: fn(&FlowTotals) -> u64| {
+        run.equals.iter().map(|&flow| run.since(run.search_of(flow), &[flow], pick)).sum::<f64>()
+    };
+    let (sent, dropped) = (after_searches(|flow| flow.sent), after_searches(|flow| flow.dropped));
     let repaired = run.equals.iter().filter_map(|flow| run.figure(*flow, "packets_repaired")).sum::<f64>();
     let back = run.since(0, &run.equals, |flow| flow.back_bytes);
     let all_sent = run.since(0, &run.equals, |flow| flow.sent);
@@ -193,6 +193,17 @@ impl<'a> Run<'a> {
         let half = self.last() / 2;
         let found = self.first(0, |span| dropped(span) || self.found(span)).unwrap_or(half);
         (found + (SEARCH_ENDS * SAMPLES) as usize).min(half)
+    }
+    /// The sample at which the first search of one of the judged flows has ended: two of its own round trips after the
+    /// first drop since it began, or after the rate was found with it; at the latest after half of the run.
+    fn search_of(&self, flow: usize) -> usize {
+        let began = self.figure(flow, "start_s").unwrap_or(0.0);
+        let from = (0..self.last()).find(|&sample| self.second(sample) >= began).unwrap_or(self.last());
+        let far = if self.ours.contains(&flow) { 1.0 } else { self.network.others_rtt };
+        let dropped = |to: usize| self.between([from, to], &[flow], |flow| flow.dropped) > 0.0;
+        let last = (from + self.last() / 2).min(self.last());
+        let found = self.first(from, |span| dropped(span[1]) || self.found(span)).unwrap_or(last);
+        (found + (SEARCH_ENDS * SAMPLES * far).ceil() as usize).min(last)
     }
     /// Median and 95th percentile of the time that a packet waits in front of the link, in seconds.
     fn queueing(&self, from: usize) -> [f64; 2] {

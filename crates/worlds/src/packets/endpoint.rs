@@ -84,7 +84,8 @@ impl Endpoint {
                     Source::Persistent | Source::OnOff { .. } => PERSISTENT,
                 };
                 let seed = lightlag_protocols::rng::mix(setup.seed ^ (u64::from(index) << 32));
-                let config = &udpdtn::Config { seed, ..*config };
+                let round_trip = spec.planned_round_trip;
+                let config = &udpdtn::Config { seed, round_trip, ..*config };
                 let sender = udpdtn::Sender::new(*config, controller.build(flow), length);
                 let receiver = udpdtn::Receiver::new(*config);
                 (

@@ -89,7 +89,12 @@ fn paces(
         let what = format!("contact_rate needs a planned rate --over {}", transport.name);
         return Err(Failure::Input(format!("--controller: {what}; add --rate or --plan, or take {default}")));
     }
-    controller(controlled_as, default, name, &pacing.sets).map(Some)
+    let mut sets = pacing.sets.clone();
+    // A rate that a user gives is a bound; a contact plan may be wrong.
+    if name == "contact_rate" && pacing.rate.is_some() && sets.iter().all(|(name, _)| name != "beyond") {
+        sets.push(("beyond".to_owned(), "1".to_owned()));
+    }
+    controller(controlled_as, default, name, &sets).map(Some)
 }
 
 /// How something is sent to `HOST:PORT`.

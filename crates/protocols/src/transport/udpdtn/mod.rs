@@ -55,6 +55,8 @@ pub struct Config {
     pub certainty: f64,
     /// Repair each block before the next one begins, so that data come in order; else after all.
     pub in_order: bool,
+    /// The planned round trip; `None` if it is unknown.
+    pub round_trip: Option<Duration>,
     /// Names the random numbers that keep flows of one rate out of step.
     pub seed: u64,
     /// Names the whole: a receiver is believed to have it all only if it says so by this.
@@ -110,6 +112,7 @@ impl Config {
             loss_prior: 0.02,
             certainty: 4.0,
             in_order: false,
+            round_trip: None,
             seed: 0,
             digest: [0; DIGEST_BYTES],
             real: Real::default(),
