@@ -201,8 +201,8 @@ impl Sender {
     fn report_every(&self) -> Duration {
         self.reports.span(self.rtt, self.packet(), self.controller.rate())
     }
-    /// The rate of the controller, and ever less of it while no report comes: nobody knows what arrives then (RFC 8085,
-    /// section 3.1.1). Where light may take longer, silence says nothing.
+    /// The rate of the controller, and ever less of it while no report comes: what arrives is unknown then (RFC 8085,
+    /// section 3.1.1). Where light may take longer, a missing report says nothing.
     fn rate(&self) -> Option<BitRate> {
         self.controller.rate().map(|rate| BitRate((rate.0 as f64 * self.unheard) as u64))
     }
