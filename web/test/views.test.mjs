@@ -82,7 +82,7 @@ test("runs in Chromium have the digests of runs under Node, which are native one
   const walkers = readFileSync(new URL("walkers.toml", import.meta.url), "utf8").replace(/positions_every.*/, "");
   const sources = [{ kind: "scenario", title: "walkers", text: walkers, seed: 3, set: { router: "epidemic", mechanism: "copy_value" } }, packets(), names()];
   const { page, close } = await open(sources);
-  const found = await page.evaluate(() => window.lightlag.sides.map((side) => side.digest));
+  const found = await page.evaluate(() => Promise.all(window.lightlag.sides.map((side) => window.lightlag.digestOf(side))));
   await close();
   assert.deepEqual(found, sources.map(({ text, seed, set }) => JSON.parse(run(text, seed, {}, 0, set, true)).digest));
 });
