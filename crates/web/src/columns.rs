@@ -45,7 +45,7 @@ pub struct Batch {
 #[derive(Debug, Default)]
 pub struct Tape {
     rows: usize,
-    /// Gaps at the end of a column are left out until something follows, or it is taken off: most cells of most rows are gaps.
+    /// Gaps at the end of a column are missing until something follows, or it is taken off: most cells of most rows are gaps.
     columns: Vec<Cells>,
     texts: Numbers,
     /// By column whether it is kept; `None`: all are, and count in the digest.
@@ -146,7 +146,7 @@ impl Cells {
             Self::Flags(list) => list.clear(),
         }
     }
-    /// Gaps until there are so many cells.
+    /// Gaps until it has that number of cells.
     #[inline]
     fn gaps(&mut self, rows: usize) {
         match self {
@@ -165,7 +165,7 @@ impl Cells {
             (Self::Real(list), Value::F64(number)) => list.push(number),
             (Self::Real(list), Value::I64(number)) => list.push(number as f64),
             (Self::Real(list), Value::U64(number)) => list.push(number as f64),
-            // A value of another type than its column has: there is none.
+            // A value never has another type than its column.
             _ => {}
         }
     }

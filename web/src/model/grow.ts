@@ -58,15 +58,18 @@ export class Steps {
     const count = upTo(this.time, time);
     return count > 0 ? this.value.get(count - 1) : 0;
   }
-  /** The largest value from `from` to `to`. */
-  most(from: number, to: number): number {
+  /** The largest value from `from` to `to`; long stretches are sampled, for a pixel by 32 looks. */
+  most(from: number, to: number, looks = 32): number {
     let at = upTo(this.time, from);
     let most = at > 0 ? this.value.get(at - 1) : 0;
-    // Long stretches are sampled: at most 32 looks.
     const end = upTo(this.time, to);
-    const stride = Math.max(1, (end - at) >> 5);
+    const stride = Math.max(1, Math.floor((end - at) / looks));
     for (; at < end; at += stride) most = Math.max(most, this.value.get(at));
     return most;
+  }
+  /** The same for a scale or a figure. */
+  peak(from: number, to: number): number {
+    return this.most(from, to, 100_000);
   }
 }
 
