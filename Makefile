@@ -31,6 +31,8 @@ bench: $(BIN) ## time and memory beside The ONE, PONS, ns-2, ns-3 and ndnd (PROF
 	@$(PYTHON) tools/bench_emulate.py --binary $(BIN)
 	@$(PYTHON) tools/bench_sweep.py --binary $(BIN)
 	@$(PYTHON) tools/bench_daemon.py --daemon target/$(PROFILE)/lightlagd
+	@if command -v node >/dev/null && [ -x "$${CHROMIUM:-/usr/bin/chromium}" ]; then mkdir -p web/dist && gzip -dc crates/page/page.html.gz > web/dist/page.html && (cd web && npm ci --silent --no-fund --no-audit && node bench.mjs ../$(BIN)); \
+	else echo "bench: Node.js or Chromium is missing: the page is not measured"; fi
 
 fidelity: $(BIN) ## our figures beside those of The ONE (THE_ONE: a copy of it, for the cells with its maps) and ns-2, point by point, names beside ndnd and NDNts, bundles beside dtn7-rs, Hardy and licklider, captures beside tshark and tcptrace, routes beside aiodtnsim, senders on sockets beside simulated ones
 	@failed=0; for check in fidelity fidelity_models fidelity_ns2 fidelity_names names_path fidelity_capture fidelity_dccp fidelity_bundles fidelity_peers fidelity_guide fidelity_daemon fidelity_routes fidelity_scorecard; do \

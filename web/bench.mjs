@@ -1,4 +1,4 @@
-/** Speeds of the page in headless Chromium: node bench.mjs [BINARY of lightlag]. */
+/** Speeds of the page in headless Chromium, beside what they should be: node bench.mjs [BINARY of lightlag]. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +7,10 @@ import { close, lines, open, PAGE } from "./test/helper.mjs";
 
 const scenario = readFileSync(new URL("../scenarios/universal/walkers.toml", import.meta.url), "utf8");
 const source = (text) => ({ kind: "scenario", title: "walkers", text, seed: 1, set: {} });
-const say = (what, value) => console.log(`${what.padEnd(58)} ${value}`);
+const say = (what, value, limit = "") => console.log(`${what.padEnd(58)} ${String(value).padEnd(44)} ${limit}`.trimEnd());
+/** A value beside the most, or the least, that it should be. */
+const at = (value, text, most) => [text, `at most ${most}${value <= most ? "" : ": MISSED"}`];
+const fast = (value, least) => [rate(value), `at least ${least}${1000 / Math.max(value.median, 1000 / 60) >= least ? "" : ": MISSED"}`];
 
 /** Frames a second while the clock is moved by hand, from place to place or on and on. */
 const scrub = (page, moves) => page.evaluate(async (moves) => {
@@ -27,12 +30,13 @@ const scrub = (page, moves) => page.evaluate(async (moves) => {
 }, moves);
 const rate = ({ median, slow }) => `${(1000 / Math.max(median, 1000 / 60)).toFixed(0)} frames/s (frame ${median.toFixed(1)} ms, slowest of 20: ${slow.toFixed(1)} ms)`;
 
-say("page, MB", (readFileSync(PAGE).length / 1e6).toFixed(2));
+const size = readFileSync(PAGE).length / 1e6;
+say("page, MB", ...at(size, size.toFixed(2), 3));
 {
   const before = performance.now();
   const { page, close } = await open([lines([{ time_ns: 0, kind: "node", node: 0, bytes: 1, bundle: 0 }])]);
   const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? NaN);
-  say("first drawn, ms after the address was opened", paint.toFixed(0));
+  say("first drawn, ms after the address was opened", ...at(paint, paint.toFixed(0), 1000));
   say("a trace is there, with a new window of the browser, s", ((performance.now() - before) / 1000).toFixed(2));
   await close();
 }
@@ -42,7 +46,7 @@ say("page, MB", (readFileSync(PAGE).length / 1e6).toFixed(2));
   for (const view of ["Scene", "Contacts", "Buffers", "Fates"]) {
     await page.getByRole("tab", { name: view }).click();
     await page.waitForTimeout(500);
-    say(`  ${view}: scrub from place to place`, rate(await scrub(page, "jump")));
+    say(`  ${view}: scrub from place to place`, ...fast(await scrub(page, "jump"), 30));
   }
   await close();
 }
@@ -54,19 +58,21 @@ say("page, MB", (readFileSync(PAGE).length / 1e6).toFixed(2));
     if (node % 20 === step % 20) rows.push({ time_ns: step * 1e10, kind: "contact_up", node, peer: (node * 7 + 1) % 10_000, rate: 1, rate_back: 1, delay_ns: 0, delay_back_ns: 0 });
   }
   const { page, close } = await open([lines(rows)]);
-  say("10,000 nodes move, 10,000 contacts", rate(await scrub(page, "on")));
+  say("10,000 nodes move, 10,000 contacts", ...fast(await scrub(page, "on"), 30));
   await close();
 }
 {
   const { page, close } = await open([source(scenario)]);
-  const { took, rows, memory } = await page.evaluate(() => ({ took: window.lightlag.sides[0].took, rows: window.lightlag.sides[0].rows, memory: performance.memory?.usedJSHeapSize ?? NaN }));
-  say("12 h of walkers in the page, with all records, s", `${(took / 1000).toFixed(1)} (${rows.toLocaleString("en")} records)`);
-  say("  memory of the page's heap, MB", (memory / 1e6).toFixed(0));
+  const { took, rows, memory } = await page.evaluate(() => ({ took: window.lightlag.sides[0].took / 1000, rows: window.lightlag.sides[0].rows, memory: performance.memory.usedJSHeapSize / 1e6 }));
+  say("12 h of walkers in the page, with all that it shows, s", ...at(took, `${took.toFixed(1)} (${rows.toLocaleString("en")} records)`, 6));
+  say("  memory of the page's heap, MB", ...at(memory, memory.toFixed(0), 1000));
   await close();
   const binary = process.argv[2];
   if (binary) {
     const time = (more) => { const before = performance.now(); execFileSync(binary, ["run", new URL("../scenarios/universal/walkers.toml", import.meta.url).pathname, "--seed", "1", "--no-judge", ...more], { stdio: "ignore" }); return (performance.now() - before) / 1000; };
-    say("  the same natively, without records, s", time([]).toFixed(1));
+    const alone = time([]);
+    say("  the same natively, without records, s", alone.toFixed(1));
+    say("  the page's time as a multiple of it", ...at(took / alone, (took / alone).toFixed(1), 2.5));
     say("  the same natively, with a trace in Parquet, s", time(["--trace", join(tmpdir(), "lightlag-bench.parquet")]).toFixed(1));
   }
 }

@@ -4,10 +4,11 @@ declare module "lightlag" {
   export class World {
     constructor(text: string, seed?: number | null, files?: object | null, point?: number | null, set?: object | null);
     advance(seconds: number): boolean;
+    choose(columns: string[]): void;
     records(): object;
     names(): string;
     figures(): string;
-    digest(): string;
+    digest(): string | undefined;
     free(): void;
     readonly time: number;
     readonly duration: number;

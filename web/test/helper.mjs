@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), "lightlag-page-"));
 let files = 0;
 let browser;
 
-export const launch = async () => (browser ??= await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] }));
+export const launch = async () => (browser ??= await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--enable-precise-memory-info"] }));
 export const close = async () => { await browser?.close(); browser = undefined; };
 
 /** As programs embed sources: JSON in which no tag can end. */

@@ -82,7 +82,7 @@ test("runs in Chromium have the digests of runs under Node, which are native one
   const walkers = readFileSync(new URL("walkers.toml", import.meta.url), "utf8").replace(/positions_every.*/, "");
   const sources = [{ kind: "scenario", title: "walkers", text: walkers, seed: 3, set: { router: "epidemic", mechanism: "copy_value" } }, packets(), names()];
   const { page, close } = await open(sources);
-  const found = await page.evaluate(() => window.lightlag.sides.map((side) => side.digest));
+  const found = await page.evaluate(() => Promise.all(window.lightlag.sides.map((side) => window.lightlag.digestOf(side))));
   await close();
   assert.deepEqual(found, sources.map(({ text, seed, set }) => JSON.parse(run(text, seed, {}, 0, set, true)).digest));
 });
@@ -137,6 +137,42 @@ test("PNG, SVG and CZML are saved whole", async () => {
   assert.equal(czml.filter((one) => one.id.startsWith("node/")).length, 12);
   assert.ok(czml.find((one) => one.id === "node/3").position.cartographicDegrees.length > 40);
   await close();
+});
+
+test("each loss of a flow is told with the sender's reaction, and the buttons go from loss to loss", async () => {
+  const { page, said, close } = await open([packets()], { hash: "#view=packets&t=0" });
+  const line = page.locator(".reaction");
+  assert.match(await line.textContent(), /has lost nothing so far; it loses \d+ times/);
+  assert.ok(await page.getByRole("button", { name: "Loss before" }).isDisabled());
+  const told = new Set();
+  for (const next = page.getByRole("button", { name: "Next loss" }); await next.isEnabled();) {
+    await next.click();
+    told.add(await line.textContent());
+  }
+  assert.ok(told.size > 5, `${told.size} reactions`);
+  for (const text of told) assert.match(text, /^[\d.]+ s: data at .+ of file were (dropped|lost).+(sent again after|were not sent again)/);
+  assert.ok([...told].some((text) => /acknowledged after .+ in flight, before it .+ \(−\d+ %\); it sent/.test(text)), "a window is cut");
+  assert.deepEqual(said, []);
+  await close();
+});
+
+test("a run of packets is saved as qlog 0.3, which qvis reads: each packet sent once, acknowledged at most once, in order of time", async () => {
+  const { page, close } = await open([packets()], { hash: "#view=packets" });
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "qlog" }).click()]);
+  const log = JSON.parse(readFileSync(await download.path(), "utf8"));
+  const [sent, lost] = await page.evaluate(() => { const [flow] = window.lightlag.sides[0].packets.flows; return [flow.sent.time.length, flow.lost.time.length]; });
+  await close();
+  assert.deepEqual([log.qlog_version, log.traces.length, log.traces[0].vantage_point.type], ["0.3", 1, "client"]);
+  const { events } = log.traces[0];
+  const of = (name) => events.filter((event) => event.name === name);
+  assert.ok(events.every((event, at) => at === 0 || event.time >= events[at - 1].time));
+  const numbers = of("transport:packet_sent").map((event) => { assert.ok(event.data.raw.length > 0); return event.data.header.packet_number; });
+  assert.deepEqual(numbers, Array.from({ length: sent }, (_, at) => at));
+  const acked = of("transport:packet_received").flatMap((event) => event.data.frames[0].acked_ranges.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, at) => from + at)));
+  assert.equal(new Set(acked).size, acked.length);
+  assert.ok(acked.length > 0.9 * sent && acked.every((packet) => packet < sent));
+  assert.equal(of("recovery:packet_lost").length, lost);
+  assert.ok(of("recovery:metrics_updated").some((event) => event.data.latest_rtt > 0));
 });
 
 test("a served page fetches its sources, and shows a daemon by its events", async (t) => {

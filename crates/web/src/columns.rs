@@ -45,47 +45,128 @@ pub struct Batch {
 #[derive(Debug, Default)]
 pub struct Tape {
     rows: usize,
-    /// For each column its cells, and whether one of them is no gap.
-    columns: Vec<(Cells, bool)>,
-    numbers: HashMap<Box<str>, u32>,
-    texts: Vec<String>,
-    /// Of all rows, those that were taken off too.
-    pub digest: RowDigest,
+    /// Gaps at the end of a column are missing until something follows, or it is taken off: most cells of most rows are gaps.
+    columns: Vec<Cells>,
+    texts: Numbers,
+    /// By column whether it is kept; `None`: all are, and count in the digest.
+    kept: Option<Vec<bool>>,
+    digest: RowDigest,
 }
 
 impl Tape {
+    /// Takes only these columns from now on. There is no digest then, which takes longer than the other work on a row.
+    pub fn choose<R: Columns>(&mut self, names: &[String]) {
+        let kept: Vec<bool> =
+            R::COLUMNS.iter().map(|column| names.iter().any(|name| name == column.name)).collect();
+        for (cells, _) in self.columns.iter_mut().zip(&kept).filter(|(_, kept)| !**kept) {
+            cells.clear();
+        }
+        self.kept = Some(kept);
+    }
+    /// Of all rows, those that were taken off too; `None` if not all was taken.
+    pub fn digest(&self) -> Option<String> {
+        self.kept.is_none().then(|| self.digest.digits())
+    }
     /// Takes off the rows since the last time, which have these columns.
     pub fn take<R: Columns>(&mut self) -> Batch {
+        let rows = std::mem::take(&mut self.rows);
         let columns = std::mem::take(&mut self.columns).into_iter().zip(R::COLUMNS);
-        let filled = columns.filter(|((_, filled), _)| *filled);
-        let columns = filled.map(|((cells, _), column)| Filled { name: column.name, cells }).collect();
-        Batch { rows: std::mem::take(&mut self.rows), columns, texts: std::mem::take(&mut self.texts) }
+        let filled = columns.filter(|(cells, _)| cells.len() > 0);
+        let columns = filled.map(|(mut cells, column)| {
+            cells.gaps(rows);
+            Filled { name: column.name, cells }
+        });
+        Batch { rows, columns: columns.collect(), texts: std::mem::take(&mut self.texts.new) }
     }
-    fn number(&mut self, text: &str) -> u32 {
-        if let Some(&number) = self.numbers.get(text) {
-            return number;
+}
+
+impl<R: Columns> RowSink<R> for Tape {
+    fn put(&mut self, row: &R) {
+        if self.kept.is_none() {
+            self.digest.put(row);
         }
-        let number = self.numbers.len() as u32;
-        self.numbers.insert(text.into(), number);
-        self.texts.push(text.to_owned());
+        if self.columns.is_empty() {
+            self.columns = R::COLUMNS.iter().map(|column| empty(column.kind)).collect();
+        }
+        let Self { rows, columns, texts, kept, .. } = self;
+        let mut column = 0;
+        row.cells(|value| {
+            if value != Value::Gap && kept.as_ref().is_none_or(|kept| kept[column]) {
+                columns[column].gaps(*rows);
+                columns[column].push(value, texts);
+            }
+            column += 1;
+        });
+        self.rows += 1;
+    }
+}
+
+/// Numbers of texts.
+#[derive(Debug, Default)]
+struct Numbers {
+    all: HashMap<Box<str>, u32>,
+    /// Those that were met last, by a number that their length and ends give: most texts come again at once.
+    recent: [Option<(Box<str>, u32)>; 32],
+    new: Vec<String>,
+}
+
+impl Numbers {
+    fn of(&mut self, text: &str) -> u32 {
+        let bytes = text.as_bytes();
+        let ends = |byte: Option<&u8>| byte.map_or(0, |byte| usize::from(*byte));
+        let place = (bytes.len() * 7 + ends(bytes.first()) * 3 + ends(bytes.last())) % self.recent.len();
+        if let Some((known, number)) = &self.recent[place]
+            && **known == *text
+        {
+            return *number;
+        }
+        let number = self.all.get(text).copied().unwrap_or_else(|| {
+            self.new.push(text.to_owned());
+            let number = self.all.len() as u32;
+            self.all.insert(text.into(), number);
+            number
+        });
+        self.recent[place] = Some((text.into(), number));
         number
     }
-    fn cell(&mut self, column: usize, value: Value) {
-        let text = if let Value::Text(text) = value { self.number(text) } else { GAP };
-        let (cells, filled) = &mut self.columns[column];
-        *filled |= value != Value::Gap;
-        match (cells, value) {
-            (Cells::Whole(list), Value::U32(number)) => list.push(number),
-            (Cells::Whole(list), _) => list.push(GAP),
-            (Cells::Texts(list), _) => list.push(text),
-            (Cells::Flags(list), Value::Flag(flag)) => list.push(flag.into()),
-            (Cells::Flags(list), _) => list.push(NO_FLAG),
-            (Cells::Real(list), value) => list.push(match value {
-                Value::F64(number) => number,
-                Value::I64(number) => number as f64,
-                Value::U64(number) => number as f64,
-                _ => f64::NAN,
-            }),
+}
+
+impl Cells {
+    fn len(&self) -> usize {
+        match self {
+            Self::Whole(list) | Self::Texts(list) => list.len(),
+            Self::Real(list) => list.len(),
+            Self::Flags(list) => list.len(),
+        }
+    }
+    fn clear(&mut self) {
+        match self {
+            Self::Whole(list) | Self::Texts(list) => list.clear(),
+            Self::Real(list) => list.clear(),
+            Self::Flags(list) => list.clear(),
+        }
+    }
+    /// Gaps until it has that number of cells.
+    #[inline]
+    fn gaps(&mut self, rows: usize) {
+        match self {
+            Self::Whole(list) | Self::Texts(list) if list.len() < rows => list.resize(rows, GAP),
+            Self::Real(list) if list.len() < rows => list.resize(rows, f64::NAN),
+            Self::Flags(list) if list.len() < rows => list.resize(rows, NO_FLAG),
+            _ => {}
+        }
+    }
+    #[inline]
+    fn push(&mut self, value: Value, texts: &mut Numbers) {
+        match (self, value) {
+            (Self::Whole(list), Value::U32(number)) => list.push(number),
+            (Self::Texts(list), Value::Text(text)) => list.push(texts.of(text)),
+            (Self::Flags(list), Value::Flag(flag)) => list.push(flag.into()),
+            (Self::Real(list), Value::F64(number)) => list.push(number),
+            (Self::Real(list), Value::I64(number)) => list.push(number as f64),
+            (Self::Real(list), Value::U64(number)) => list.push(number as f64),
+            // A value never has another type than its column.
+            _ => {}
         }
     }
 }
@@ -96,21 +177,6 @@ fn empty(kind: ColumnType) -> Cells {
         ColumnType::U64 | ColumnType::I64 | ColumnType::F64 => Cells::Real(Vec::new()),
         ColumnType::Flag => Cells::Flags(Vec::new()),
         ColumnType::Text => Cells::Texts(Vec::new()),
-    }
-}
-
-impl<R: Columns> RowSink<R> for Tape {
-    fn put(&mut self, row: &R) {
-        self.digest.put(row);
-        if self.columns.is_empty() {
-            self.columns = R::COLUMNS.iter().map(|column| (empty(column.kind), false)).collect();
-        }
-        let mut column = 0;
-        row.cells(|value| {
-            self.cell(column, value);
-            column += 1;
-        });
-        self.rows += 1;
     }
 }
 
@@ -139,5 +205,20 @@ mod tests {
         let second = tape.take::<Row>();
         assert_eq!((second.rows, second.texts.len()), (1, 0));
         assert_eq!(second.columns[1], filled("kind", Cells::Texts(vec![1])), "numbers stay");
+    }
+
+    #[test]
+    fn chosen_columns_come_alone_and_without_a_digest() {
+        let row = |kind: &'static str, node| Row { kind: kind.into(), node, hops: Some(1), ..Row::default() };
+        let mut tape = Tape::default();
+        tape.put(&row("node", Some(0)));
+        assert!(tape.digest().is_some());
+        tape.choose::<Row>(&["kind".into(), "node".into()]);
+        [row("sent", None), row("sent", Some(2))].iter().for_each(|row| tape.put(row));
+        let filled = |name, cells| Filled { name, cells };
+        let columns =
+            vec![filled("kind", Cells::Texts(vec![0, 1, 1])), filled("node", Cells::Whole(vec![0, GAP, 2]))];
+        assert_eq!(tape.take::<Row>(), Batch { rows: 3, columns, texts: vec!["node".into(), "sent".into()] });
+        assert_eq!(tape.digest(), None);
     }
 }

@@ -162,19 +162,29 @@ impl Playing {
             }
         }
     }
-    /// The digest of all records so far; of a run that has ended that of [`Reading::run`](crate::Reading::run), unless positions
-    /// are among the records.
-    pub fn digest(&mut self) -> String {
+    /// From now on, records have these columns only; there is no digest then.
+    pub fn choose(&mut self, columns: &[String]) {
         match &mut self.world {
             World::Bundles(_, run) => {
-                run.with_dependent_mut(|_, world| world.observer().rows.sink().digest.digits())
+                run.with_dependent_mut(|_, world| world.observer().rows.sink_mut().choose::<Row>(columns))
             }
             World::Packets(_, run) => {
-                run.with_dependent_mut(|_, world| world.observer().sink().digest.digits())
+                run.with_dependent_mut(|_, world| world.observer().sink_mut().choose::<PacketRow>(columns))
             }
             World::Names(_, run) => {
-                run.with_dependent_mut(|_, world| world.observer().sink().digest.digits())
+                run.with_dependent_mut(|_, world| world.observer().sink_mut().choose::<NameRow>(columns))
             }
+        }
+    }
+    /// The digest of all records so far; of a run that has ended that of [`Reading::run`](crate::Reading::run), unless positions
+    /// are among the records. `None` after [`Self::choose`].
+    pub fn digest(&mut self) -> Option<String> {
+        match &mut self.world {
+            World::Bundles(_, run) => {
+                run.with_dependent_mut(|_, world| world.observer().rows.sink().digest())
+            }
+            World::Packets(_, run) => run.with_dependent_mut(|_, world| world.observer().sink().digest()),
+            World::Names(_, run) => run.with_dependent_mut(|_, world| world.observer().sink().digest()),
         }
     }
     /// The figures so far; of a run that has ended those of [`Reading::run`](crate::Reading::run).

@@ -97,15 +97,19 @@ class Page {
   }
   private play(side: Recording, run: Parameters<typeof startRun>[0]) {
     this.running += 1;
+    side.run = run;
     const engine = startRun(run, (answer) => this.heard(side, answer, engine));
     this.engines.push(engine);
   }
   private heard(side: Recording, answer: Answer, engine: Engine) {
     if (!this.sides.includes(side)) return;
     try {
-      if (answer.is === "batch") side.take(answer.world, answer.batch, answer.until);
+      if (answer.is === "batch") {
+        side.take(answer.world, answer.batch, answer.until);
+        engine.ask({ do: "more" });
+      }
       else if (answer.is === "names") { side.duration = answer.duration; side.introduce(JSON.parse(answer.names)); }
-      else if (answer.is === "end") { side.end(answer.figures, answer.took, answer.digest); this.ended(engine); }
+      else if (answer.is === "end") { side.end(answer.figures, answer.took); this.ended(engine); }
       else if (answer.is === "error") { this.faults = answer.faults ?? []; this.broken(side, answer.what, engine); }
     } catch (error) {
       this.broken(side, (error as Error).message, engine);
@@ -153,6 +157,17 @@ class Page {
     const titles = runs.map((settings, at) => this.titleOf(settings, at === 0 && compare ? Object.keys(compare) : []));
     titles.forEach((title) => (this.side(title).scenario = text));
     runs.forEach((settings, at) => this.play(this.sides[at]!, { text, seed, files: this.files, point: null, set: settings }));
+  }
+  /** SHA-256 of all records of a run in the page, the same as natively: it is run again for it. */
+  digestOf(side: Recording): Promise<string | undefined> {
+    return new Promise((done, fail) => {
+      const engine = startRun({ ...side.run!, whole: true }, (answer) => {
+        if (answer.is === "batch") return engine.ask({ do: "more" });
+        if (answer.is === "names") return;
+        engine.stop();
+        answer.is === "end" ? done(answer.digest) : fail(new Error(answer.is === "error" ? answer.what : "no digest"));
+      });
+    });
   }
   private titleOf(set: Settings, keys: string[]) {
     const parts = Object.entries(set).map(([key, value]) => `${key} ${value}`);

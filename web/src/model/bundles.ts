@@ -1,7 +1,8 @@
 /** The world of bundles: copies at nodes, transfers between them, and what becomes of each bundle. */
 import { bytes, Intervals, Open, reals, wholes } from "./grow";
-import { fateNumber, FATES } from "./marks";
-import { MOST_NODES, OUTCOMES, type Recording, type Rows } from "./recording.svelte";
+import { fateNumber, FATES, OUTCOMES } from "./marks";
+import { GAP } from "../read/columns";
+import { Codes, MOST_NODES, type Recording, type Rows } from "./recording.svelte";
 
 /** Copies in buffers. */
 export class Copies extends Intervals {
@@ -18,6 +19,9 @@ const refusalNumber = (why: string | undefined) => Math.max(REFUSALS.indexOf(why
 const WAITING = fateNumber("waiting");
 const DELIVERED = fateNumber("delivered");
 const outcome = (name: (typeof OUTCOMES)[number]) => OUTCOMES.indexOf(name);
+const [STORED, ARRIVED, REFUSED, ABORTED] = [outcome("stored"), outcome("delivered"), outcome("refused"), outcome("aborted")];
+/** Kinds of rows that are looked at. */
+const KIND = { started: 0, sent: 1, stored: 2, gone: 3, delivered: 4, refused: 5, aborted: 6, position: 7, contact_up: 8, contact_down: 9, rate: 10, created: 11, rejected: 12, node: 13 };
 const MOST_BUNDLES = 10_000_000;
 
 export class Bundles {
@@ -39,6 +43,7 @@ export class Bundles {
   private held = new Open();
   private moving = new Open();
   private meeting = new Open();
+  private kinds = new Codes(Object.keys(KIND));
 
   constructor(private all: Recording) {}
 
@@ -46,40 +51,42 @@ export class Bundles {
     (names["nodes"] as string[]).forEach((name, node) => this.all.setNode(node, name, 0));
   }
   take(rows: Rows) {
-    const [time, node, peer, bundle, size] = ["time_ns", "node", "peer", "bundle", "bytes"].map((name) => rows.number(name)) as [N, N, N, N, N];
-    const [rate, back, delay, delayBack] = ["rate", "rate_back", "delay_ns", "delay_back_ns"].map((name) => rows.number(name)) as [N, N, N, N];
-    const [x, y, first, expires, since] = ["x_m", "y_m", "first", "expires_ns", "since_ns"].map((name) => rows.number(name)) as [N, N, N, N, N];
-    const [kind, why, name] = [rows.text("kind"), rows.text("why"), rows.text("node_name")];
-    const { all } = this;
+    const [time, size, rate, back] = [rows.real("time_ns"), rows.real("bytes"), rows.real("rate"), rows.real("rate_back")];
+    const [delay, delayBack, x, y] = [rows.real("delay_ns"), rows.real("delay_back_ns"), rows.real("x_m"), rows.real("y_m")];
+    const [node, peer, bundle, kind, why, name] = [rows.whole("node"), rows.whole("peer"), rows.whole("bundle"), rows.whole("kind"), rows.whole("why"), rows.whole("node_name")];
+    const [expires, since, first] = [rows.real("expires_ns"), rows.real("since_ns"), rows.flag("first")];
+    const [kinds, { all }] = [this.kinds.of(rows.texts), this];
+    const or = (value: number, other: number) => (value === value ? value : other);
+    const number = (cell: number) => (cell === GAP ? 0 : cell);
     for (let row = 0; row < rows.count; row++) {
-      const at = (time(row) ?? 0) / 1e9;
-      const a = node(row) ?? 0;
-      const b = peer(row) ?? 0;
-      const id = bundle(row) ?? 0;
-      switch (kind(row)) {
-        case "node": all.setNode(a, name(row) ?? all.names[a] ?? `node ${a}`, size(row) ?? 0); break;
-        case "position": this.position(at, a, x(row) ?? 0, y(row) ?? 0); break;
-        case "contact_up": this.contact(at, a, b, [rate(row) ?? 0, back(row) ?? 0, (delay(row) ?? 0) / 1e9, (delayBack(row) ?? 0) / 1e9]); break;
-        case "rate": this.rated(at, a, b, rate(row) ?? 0, back(row) ?? 0); break;
-        case "contact_down": this.parted(at, a, b); break;
-        case "created": case "rejected":
-          this.introduce(at, id, [a, b], size(row) ?? 0, [(since(row) ?? at * 1e9) / 1e9, (expires(row) ?? Infinity) / 1e9], kind(row) === "created");
+      const at = or(time[row]!, 0) / 1e9;
+      const a = number(node[row]!);
+      const b = number(peer[row]!);
+      const id = number(bundle[row]!);
+      switch (kinds[kind[row]!]) {
+        case KIND.started: this.started(at, a, b, id); break;
+        case KIND.sent: this.sent(at, a, b, id); break;
+        case KIND.stored: this.arrived(at, a, b, id, STORED); this.keep(at, b, id); break;
+        case KIND.gone: this.gone(at, a, id, rows.texts[why[row]!]); break;
+        case KIND.delivered:
+          this.arrived(at, a, b, id, ARRIVED);
+          all.marks.delivered.push(at, b, id, first[row] === 0 ? 1 : 0);
+          if (first[row] !== 0) this.become(at, id, DELIVERED, b);
           break;
-        case "started": this.started(at, a, b, id); break;
-        case "sent": this.sent(at, a, b, id); break;
-        case "stored": this.arrived(at, a, b, id, "stored"); this.keep(at, b, id); break;
-        case "delivered":
-          this.arrived(at, a, b, id, "delivered");
-          all.marks.delivered.push(at, b, id, first(row) === 0 ? 1 : 0);
-          if (first(row) !== 0) this.become(at, id, DELIVERED, b);
-          break;
-        case "refused":
-          this.arrived(at, a, b, id, "refused");
-          all.marks.refused.push(at, b, id, refusalNumber(why(row)));
+        case KIND.refused:
+          this.arrived(at, a, b, id, REFUSED);
+          all.marks.refused.push(at, b, id, refusalNumber(rows.texts[why[row]!]));
           this.settle(at, id, WAITING, b, undefined);
           break;
-        case "aborted": this.arrived(at, a, b, id, "aborted"); this.settle(at, id, WAITING, a, undefined); break;
-        case "gone": this.gone(at, a, id, why(row)); break;
+        case KIND.aborted: this.arrived(at, a, b, id, ABORTED); this.settle(at, id, WAITING, a, undefined); break;
+        case KIND.position: this.position(at, a, or(x[row]!, 0), or(y[row]!, 0)); break;
+        case KIND.contact_up: this.contact(at, a, b, [or(rate[row]!, 0), or(back[row]!, 0), or(delay[row]!, 0) / 1e9, or(delayBack[row]!, 0) / 1e9]); break;
+        case KIND.contact_down: this.parted(at, a, b); break;
+        case KIND.rate: this.rated(at, a, b, or(rate[row]!, 0), or(back[row]!, 0)); break;
+        case KIND.created: case KIND.rejected:
+          this.introduce(at, id, [a, b], or(size[row]!, 0), [or(since[row]!, at * 1e9) / 1e9, or(expires[row]!, Infinity) / 1e9], kinds[kind[row]!] === KIND.created);
+          break;
+        case KIND.node: all.setNode(a, rows.texts[name[row]!] ?? all.names[a] ?? `node ${a}`, or(size[row]!, 0)); break;
       }
     }
   }
@@ -101,7 +108,12 @@ export class Bundles {
     this.ensure(b);
     const { contacts } = this.all;
     this.meeting.put(this.key(0, a, b), contacts.begin(at));
-    for (const [list, value] of [[contacts.a, a], [contacts.b, b], [contacts.rate, rate], [contacts.rateBack, back], [contacts.delay, delay], [contacts.delayBack, delayBack]] as const) list.push(value);
+    contacts.a.push(a);
+    contacts.b.push(b);
+    contacts.rate.push(rate);
+    contacts.rateBack.push(back);
+    contacts.delay.push(delay);
+    contacts.delayBack.push(delayBack);
   }
   private parted(at: number, a: number, b: number) {
     const id = this.meeting.take(this.key(0, a, b)) ?? this.meeting.take(this.key(0, b, a));
@@ -186,7 +198,7 @@ export class Bundles {
     this.ensure(to);
     const { transfers } = this.all;
     this.moving.put(this.key(id, from, to), transfers.begin(at));
-    for (const [list, value] of [[transfers.from, from], [transfers.to, to], [transfers.item, id], [transfers.bytes, this.known(id) ? this.size.get(id) : 0], [transfers.sent, NaN], [transfers.outcome, 0], [transfers.what, 0]] as const) list.push(value);
+    transfers.push(from, to, id, this.known(id) ? this.size.get(id) : 0, 0);
   }
   /** The last that began and has not left wholly; earlier ones are on their way. */
   private sent(at: number, from: number, to: number, id: number) {
@@ -195,12 +207,12 @@ export class Bundles {
     this.all.transfers.sent.set(transfer, at);
     this.alive.set(id, this.alive.get(id) + 1);
   }
-  private arrived(at: number, from: number, to: number, id: number, how: (typeof OUTCOMES)[number]) {
+  private arrived(at: number, from: number, to: number, id: number, how: number) {
     const transfer = this.moving.take(this.key(id, from, to));
     if (transfer === undefined) return;
     const { transfers } = this.all;
     transfers.finish(transfer, at);
-    transfers.outcome.set(transfer, outcome(how));
+    transfers.outcome.set(transfer, how);
     const sent = transfers.sent.get(transfer);
     if (sent === sent && this.known(id)) this.alive.set(id, this.alive.get(id) - 1);
   }
@@ -209,5 +221,3 @@ export class Bundles {
     return FATES[this.fate.get(id)]!;
   }
 }
-
-type N = (row: number) => number | undefined;

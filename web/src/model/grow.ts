@@ -58,15 +58,18 @@ export class Steps {
     const count = upTo(this.time, time);
     return count > 0 ? this.value.get(count - 1) : 0;
   }
-  /** The largest value from `from` to `to`. */
-  most(from: number, to: number): number {
+  /** The largest value from `from` to `to`; long stretches are sampled, for a pixel by 32 looks. */
+  most(from: number, to: number, looks = 32): number {
     let at = upTo(this.time, from);
     let most = at > 0 ? this.value.get(at - 1) : 0;
-    // Long stretches are sampled: at most 32 looks.
     const end = upTo(this.time, to);
-    const stride = Math.max(1, (end - at) >> 5);
+    const stride = Math.max(1, Math.floor((end - at) / looks));
     for (; at < end; at += stride) most = Math.max(most, this.value.get(at));
     return most;
+  }
+  /** The same for a scale or a figure. */
+  peak(from: number, to: number): number {
+    return this.most(from, to, 100_000);
   }
 }
 
@@ -78,7 +81,6 @@ export class Intervals {
   readonly start = reals();
   readonly end = reals();
   private frames: Uint32Array[] = [new Uint32Array()];
-  private open = new Set<number>();
 
   get length() {
     return this.start.length;
@@ -87,13 +89,19 @@ export class Intervals {
     const id = this.start.length;
     this.start.push(time);
     this.end.push(Infinity);
-    this.open.add(id);
-    if ((id + 1) % FRAME === 0) this.frames.push(Uint32Array.from(this.open));
+    if ((id + 1) % FRAME === 0) this.frames.push(this.opened(id + 1 - FRAME));
     return id;
   }
   finish(id: number, time: number) {
     this.end.set(id, time);
-    this.open.delete(id);
+  }
+  /** What has not ended: of the last keyframe, and of those that began at `from` or later. */
+  private opened(from: number): Uint32Array {
+    const { data } = this.end;
+    const open: number[] = [];
+    for (const id of this.frames.at(-1)!) if (data[id] === Infinity) open.push(id);
+    for (let id = from; id < this.length; id++) if (data[id] === Infinity) open.push(id);
+    return Uint32Array.from(open);
   }
   /** Those that are open at a time: begun at it or before, and not ended. */
   at(time: number, visit: (id: number) => void) {
@@ -109,27 +117,78 @@ export class Intervals {
   }
 }
 
-/** Ends by their keys, first in, first out. */
+const FREE = -1;
+
+/** Ends by their keys, first in, first out. Keys are numbers of at least 0; they stand in a table of twice their number, each at
+    its place or after it. */
 export class Open {
-  private map = new Map<number, number | number[]>();
+  private keys = new Float64Array(64).fill(FREE);
+  private ids = new Uint32Array(64);
+  private count = 0;
+  /** Further ends of a key. */
+  private more = new Map<number, number[]>();
+
   put(key: number, id: number) {
-    const there = this.map.get(key);
-    if (there === undefined) this.map.set(key, id);
-    else if (typeof there === "number") this.map.set(key, [there, id]);
-    else there.push(id);
+    if (2 * this.count >= this.keys.length) this.grow();
+    const at = this.place(key);
+    if (this.keys[at] === key) {
+      const list = this.more.get(key);
+      if (list) list.push(id);
+      else this.more.set(key, [id]);
+      return;
+    }
+    this.keys[at] = key;
+    this.ids[at] = id;
+    this.count += 1;
   }
   take(key: number): number | undefined {
-    const there = this.map.get(key);
-    if (typeof there === "object") {
-      const id = there.shift();
-      if (there.length === 1) this.map.set(key, there[0]!);
-      return id;
-    }
-    this.map.delete(key);
-    return there;
+    const at = this.place(key);
+    if (this.keys[at] !== key) return undefined;
+    const id = this.ids[at]!;
+    const list = this.more.size > 0 ? this.more.get(key) : undefined;
+    if (list) {
+      this.ids[at] = list.shift()!;
+      if (list.length === 0) this.more.delete(key);
+    } else this.free(at);
+    return id;
   }
   peek(key: number): number | undefined {
-    const there = this.map.get(key);
-    return typeof there === "object" ? there[0] : there;
+    const at = this.place(key);
+    return this.keys[at] === key ? this.ids[at] : undefined;
+  }
+  private home(key: number): number {
+    const mixed = Math.imul((key | 0) ^ Math.imul((key / 4294967296) | 0, 0x9e3779b1), 0x85ebca6b);
+    return (mixed ^ (mixed >>> 15)) & (this.keys.length - 1);
+  }
+  /** Where a key is, or would be. */
+  private place(key: number): number {
+    const last = this.keys.length - 1;
+    let at = this.home(key);
+    while (this.keys[at] !== key && this.keys[at] !== FREE) at = (at + 1) & last;
+    return at;
+  }
+  /** Later ones move up, so that none stands behind a free place. */
+  private free(gap: number) {
+    const last = this.keys.length - 1;
+    for (let at = (gap + 1) & last; this.keys[at] !== FREE; at = (at + 1) & last) {
+      const way = (at - this.home(this.keys[at]!)) & last;
+      if (way < ((at - gap) & last)) continue;
+      this.keys[gap] = this.keys[at]!;
+      this.ids[gap] = this.ids[at]!;
+      gap = at;
+    }
+    this.keys[gap] = FREE;
+    this.count -= 1;
+  }
+  private grow() {
+    const [keys, ids] = [this.keys, this.ids];
+    this.keys = new Float64Array(keys.length * 2).fill(FREE);
+    this.ids = new Uint32Array(keys.length * 2);
+    for (let from = 0; from < keys.length; from++) {
+      if (keys[from] === FREE) continue;
+      const at = this.place(keys[from]!);
+      this.keys[at] = keys[from]!;
+      this.ids[at] = ids[from]!;
+    }
   }
 }

@@ -1,6 +1,7 @@
 /** The way of one bundle: where its copies were, how they moved, and a sentence for each step. */
 import { REASONS, REFUSALS } from "./bundles";
-import { OUTCOMES, type Recording } from "./recording.svelte";
+import { OUTCOMES } from "./marks";
+import type { Recording } from "./recording.svelte";
 import { bytes, clock, span, words } from "../draw/words";
 
 export interface Leg { start: number; sent: number; end: number; from: number; to: number; outcome: string; cause: string }

@@ -1,7 +1,7 @@
 /** Links of the worlds of packets and names, and what is on them. */
 import { Open, Steps } from "./grow";
-import { fateNumber } from "./marks";
-import { OUTCOMES, type Recording } from "./recording.svelte";
+import { fateNumber, OUTCOMES } from "./marks";
+import type { Recording } from "./recording.svelte";
 
 const WAITING = fateNumber("waiting");
 /** Why a packet was dropped: `full`, `marked` by the queue, `lost` on the link. */
@@ -39,8 +39,7 @@ export class Links {
     const { transfers, tally, used } = this.all;
     const id = transfers.begin(at);
     this.waiting[link]!.put(key, id);
-    const values = [[transfers.from, this.from[link]!], [transfers.to, this.to[link]!], [transfers.item, item], [transfers.bytes, size], [transfers.sent, NaN], [transfers.outcome, 0], [transfers.what, what]] as const;
-    for (const [list, value] of values) list.push(value);
+    transfers.push(this.from[link]!, this.to[link]!, item, size, what);
     this.load[link]!.add(at, size);
     used[this.from[link]!]!.add(at, size);
     tally.born(at);

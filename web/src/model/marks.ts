@@ -37,6 +37,9 @@ export const FATES = ["waiting", "delivered", "overflow", "expired", "rejected",
 export type Fate = (typeof FATES)[number];
 export const fateNumber = (fate: Fate) => FATES.indexOf(fate);
 
+/** How a transfer ended. */
+export const OUTCOMES = ["open", "stored", "delivered", "refused", "aborted", "dropped"] as const;
+
 /** Counts of created things by their fate at every time. */
 export class Tally {
   private births = reals();

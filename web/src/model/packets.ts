@@ -9,8 +9,8 @@ export class Flow {
   readonly sent = { time: reals(), offset: reals(), length: wholes(), again: bytes() };
   /** Acknowledgements as they come back. */
   readonly acked = { time: reals(), to: reals() };
-  /** Data that were dropped: when, where they begin, why (a number of `DROPS`). */
-  readonly lost = { time: reals(), offset: reals(), why: bytes() };
+  /** Data that were dropped: when, where they begin, why (a number of `DROPS`), on which link. */
+  readonly lost = { time: reals(), offset: reals(), why: bytes(), link: wholes() };
   /** Bytes that the receiver has, in all. */
   readonly delivered = new Steps();
   /** Round-trip samples in seconds: of data that were sent once. */
@@ -53,7 +53,8 @@ export class Flow {
       this.rtt.value.push(time - this.sent.time.get(found));
     }
   }
-  lose(time: number, offset: number, why: string) {
+  lose(time: number, offset: number, why: string, link: number) {
+    this.lost.link.push(link);
     this.lost.time.push(time);
     this.lost.offset.push(offset - (Number.isNaN(this.base) ? 0 : this.base));
     this.lost.why.push(Math.max(1, DROPS.indexOf(why)));
@@ -104,7 +105,7 @@ export class Packets {
       } else {
         const id = this.links.ended(at, on, key, what === "dropped" ? why(row) ?? "other" : undefined);
         if (id === undefined) continue;
-        if (what === "dropped" && data) one.lose(at, offset(row) ?? 0, why(row) ?? "other");
+        if (what === "dropped" && data) one.lose(at, offset(row) ?? 0, why(row) ?? "other", on);
         if (what === "arrived" && forward(row) === 0) one.ack(at, ack(row) ?? 0);
         else if (what === "arrived" && data) this.all.marks.delivered.push(at, this.links.to[on]!, number);
       }

@@ -1,5 +1,6 @@
 /** A run as the page knows it: made of batches of records, whatever their source. */
 import { GAP, NO_FLAG, type Batch, type Cells, type World } from "../read/columns";
+import type { Run } from "../read/worker";
 import { Bundles } from "./bundles";
 import { bytes, Intervals, reals, Steps, wholes } from "./grow";
 import { Marks, Tally } from "./marks";
@@ -20,9 +21,6 @@ export class Contacts extends Intervals {
 /** Keys of transfers have room for so many. */
 export const MOST_NODES = 16_384;
 
-/** How a transfer ended. */
-export const OUTCOMES = ["open", "stored", "delivered", "refused", "aborted", "dropped"] as const;
-
 /** Bundles (packets) on their way between two nodes: from the first bit's departure to the arrival. */
 export class Transfers extends Intervals {
   readonly from = wholes();
@@ -34,16 +32,48 @@ export class Transfers extends Intervals {
   readonly outcome = bytes();
   /** Of bundles: nothing; of packets: 0 data, 1 acknowledgements and control; of names: 0 Data, 1 Interests. */
   readonly what = bytes();
+  /** What has begun: on its way from one node to another. */
+  push(from: number, to: number, item: number, size: number, what: number) {
+    this.from.push(from);
+    this.to.push(to);
+    this.item.push(item);
+    this.bytes.push(size);
+    this.sent.push(NaN);
+    this.outcome.push(0);
+    this.what.push(what);
+  }
 }
 
 /** Where a node is, at times. */
 export interface Path { time: ReturnType<typeof reals>; x: ReturnType<typeof reals>; y: ReturnType<typeof reals> }
+
+/** Cells of a column that a batch does not have. */
+const gaps = { whole: new Uint32Array(), real: new Float64Array(), flag: new Uint8Array() };
 
 /** Cells of one batch by row. */
 export class Rows {
   constructor(private batch: Batch, readonly texts: string[]) {}
   get count() {
     return this.batch.rows;
+  }
+  /** A column at once, with `GAP`, NaN or `NO_FLAG` for nothing. */
+  whole(name: string): Uint32Array {
+    const cells = this.batch.columns[name];
+    if (cells instanceof Uint32Array) return cells;
+    if (gaps.whole.length < this.count) gaps.whole = new Uint32Array(this.count).fill(GAP);
+    return gaps.whole;
+  }
+  real(name: string): Float64Array {
+    const cells = this.batch.columns[name];
+    if (cells instanceof Float64Array) return cells;
+    if (gaps.real.length < this.count) gaps.real = new Float64Array(this.count).fill(NaN);
+    return gaps.real;
+  }
+  flag(name: string): Uint8Array {
+    const cells = this.batch.columns[name];
+    if (cells instanceof Uint8Array) return cells;
+    if (gaps.flag.length < this.count) gaps.flag = new Uint8Array(this.count).fill(NO_FLAG);
+    return gaps.flag;
   }
   /** A number by its column; `undefined` for nothing. */
   number(name: string): (row: number) => number | undefined {
@@ -56,6 +86,19 @@ export class Rows {
   text(name: string): (row: number) => string | undefined {
     const number = this.number(name);
     return (row) => { const at = number(row); return at === undefined ? undefined : this.texts[at]; };
+  }
+}
+
+/** Which of a list of words a text is, by the text's number; the length of the list: none. */
+export class Codes {
+  private known: number[] = [];
+  constructor(private list: readonly string[]) {}
+  of(texts: string[]): number[] {
+    while (this.known.length < texts.length) {
+      const at = this.list.indexOf(texts[this.known.length]!);
+      this.known.push(at < 0 ? this.list.length : at);
+    }
+    return this.known;
   }
 }
 
@@ -75,8 +118,8 @@ export class Recording {
   figures = $state<Record<string, unknown> | undefined>();
   took = $state<number | undefined>();
   scenario: string | undefined;
-  /** SHA-256 of its records, of a run in the page: the same as natively. */
-  digest: string | undefined;
+  /** What was run, of a run in the page. */
+  run: Run | undefined;
 
   names: string[] = [];
   /** Bytes of buffers; 0 where nothing is known. */
@@ -123,8 +166,7 @@ export class Recording {
     this.duration = Math.max(this.duration, this.until);
     this.version += 1;
   }
-  end(figures?: string, took?: number, digest?: string) {
-    this.digest = digest;
+  end(figures?: string, took?: number) {
     if (figures) this.figures = JSON.parse(figures);
     this.took = took;
     if (!this.world) return this.fail("the trace has no records");

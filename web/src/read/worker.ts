@@ -1,15 +1,16 @@
 /** Off the page's thread: reads traces, and runs worlds as WebAssembly. A trap ends it; the page starts another. */
 import init, { World, check, schema } from "lightlag";
-import type { Batch, World as Kind } from "./columns";
+import { COLUMNS, type Batch, type World as Kind } from "./columns";
 import { readJsonLines } from "./jsonl";
 import { readParquet } from "./parquet";
 
 export type Settings = Record<string, string | number | boolean>;
-export interface Run { text: string; seed: number | null; files: Record<string, Uint8Array>; point: number | null; set: Settings }
+export interface Run { /** All of the records, and their digest: for those who ask. */ whole?: boolean; text: string; seed: number | null; files: Record<string, Uint8Array>; point: number | null; set: Settings }
 export type Ask =
   | { do: "read"; format: string; bytes: ArrayBuffer }
   | { do: "wasm"; bytes: ArrayBuffer }
   | { do: "run"; run: Run }
+  | { do: "more" }
   | { do: "check"; id: number; text: string; files: Record<string, Uint8Array> }
   | { do: "schema"; id: number };
 export interface Fault { file: string | null; line: number | null; column: number | null; end_column: number | null; what: string; right: string }
@@ -24,32 +25,40 @@ const port = self as unknown as { postMessage(answer: Answer, transfer?: Transfe
 let ready: Promise<unknown> = Promise.reject(new Error("this page was built without WebAssembly"));
 ready.catch(() => {});
 
-function send(world: Kind, batch: Batch, until?: number) {
+/** Batches that the page has not taken yet: more would only fill its memory. */
+const MOST_AHEAD = 4;
+let ahead = 0;
+let taken = () => {};
+
+async function send(world: Kind, batch: Batch, until?: number) {
   port.postMessage({ is: "batch", world, batch, until }, Object.values(batch.columns).map((cells) => cells.buffer as ArrayBuffer));
+  ahead += 1;
+  while (ahead >= MOST_AHEAD) await new Promise<void>((more) => (taken = more));
 }
 
 async function read(format: string, bytes: ArrayBuffer) {
-  if (format === "parquet") for await (const { world, batch } of readParquet(bytes)) send(world, batch);
-  else if (format === "jsonl") for (const { world, batch } of readJsonLines(new Uint8Array(bytes))) send(world, batch);
+  if (format === "parquet") for await (const { world, batch } of readParquet(bytes)) await send(world, batch);
+  else if (format === "jsonl") for (const { world, batch } of readJsonLines(new Uint8Array(bytes))) await send(world, batch);
   else throw new Error(`unknown format \`${format}\`; it should be parquet or jsonl`);
   port.postMessage({ is: "end" });
 }
 
-function play({ text, seed, files, point, set }: Run) {
+async function play({ whole, text, seed, files, point, set }: Run) {
   const began = performance.now();
   const world = new World(text, seed, files, point, set);
   const names = world.names();
   port.postMessage({ is: "names", names, duration: world.duration });
   const kind = JSON.parse(names).world as Kind;
+  if (!whole) world.choose([...COLUMNS[kind].keys()]);
   let step = world.duration / 1000;
   for (let more = true; more;) {
     const from = performance.now();
     more = world.advance(step);
     const batch = world.records() as Batch;
-    send(kind, batch, world.time);
     // Steps of some 50 ms: the page draws while it runs, and is not flooded.
     const took = performance.now() - from;
     step = Math.max(1e-6, step * Math.min(4, Math.max(0.25, 50 / Math.max(1, took))));
+    await send(kind, batch, world.time);
   }
   port.postMessage({ is: "end", figures: world.figures(), took: performance.now() - began, digest: world.digest() });
   world.free();
@@ -58,6 +67,10 @@ function play({ text, seed, files, point, set }: Run) {
 const failed = (error: unknown) => ({ what: error instanceof Error ? error.message : String(error), faults: (error as { faults?: Fault[] }).faults });
 
 async function answer(ask: Ask) {
+  if (ask.do === "more") {
+    ahead -= 1;
+    return taken();
+  }
   if (ask.do === "read") return read(ask.format, ask.bytes);
   if (ask.do === "wasm") {
     ready = init({ module_or_path: ask.bytes });

@@ -3,8 +3,8 @@ import { fill, mix, palette, type Palette } from "../draw/palette";
 import type { Pen } from "../draw/svg";
 import { FONT, fitted, SMALL } from "../draw/time";
 import { bytes, span, words } from "../draw/words";
-import type { Marks } from "../model/marks";
-import { OUTCOMES, type Recording } from "../model/recording.svelte";
+import { OUTCOMES, type Marks } from "../model/marks";
+import type { Recording } from "../model/recording.svelte";
 import type { Layout } from "./layout";
 
 export interface Moment { t: number; /** Seconds of the run that marks stay. */ stay: number; node: number | undefined; bundle: number | undefined; zoom: number; dx: number; dy: number }

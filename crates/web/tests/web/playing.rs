@@ -66,7 +66,7 @@ fn play(text: &str, steps: &[f64]) -> (Vec<Batch>, String, Value) {
     }
     assert!(!run.advance(Duration::from_secs_f64(1.0)), "nothing comes after the end");
     assert_eq!(run.records().rows, 0);
-    (batches, run.digest(), json(&run.figures().json()))
+    (batches, run.digest().expect("all is recorded"), json(&run.figures().json()))
 }
 
 proptest! {
