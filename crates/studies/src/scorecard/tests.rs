@@ -288,8 +288,7 @@ fn the_report_counts_each_network_in_which_queues_drop_too_much_and_which_of_the
     };
     let of = |index| [row(index, "contact_rate", 0.1), row(index, "cubic", 0.2)];
     let results = results([of(with), of(without)].concat());
-    let sentences = claims::sentences(&standings(&results), 2);
-    let drops = &sentences.iter().find(|(name, _)| *name == "drops").unwrap().1;
+    let ([_, drops, _], _) = claims::sentences(&standings(&results), 2);
     let said = "Queues drop 5 % of the packets or more: contact_rate in 100.0 % (50.0 % but for those beside TCP where CUBIC \
                 drops as many, at most 10 %).";
     assert_eq!(drops, said);
