@@ -65,6 +65,15 @@ pub(super) struct Look {
     pub before: usize,
 }
 
+/// The colour of a bar, which has no shape: where the colour has been before, paler each time.
+pub(super) fn of_bar(look: Look) -> String {
+    let rest = [1.0, 0.5, 0.25, 0.75][look.before % 4];
+    let part = |at: usize| u8::from_str_radix(&PALETTE[look.colour][at..at + 2], 16).unwrap_or(0);
+    let pale = |part: u8| (255.0 - rest * (255.0 - f64::from(part))).round() as u8;
+    let [red, green, blue] = [1, 3, 5].map(|at| pale(part(at)));
+    format!("#{red:02X}{green:02X}{blue:02X}")
+}
+
 /// The looks of the series of a figure, in their order. Of "arc, each loss" or "tcp, sack" the first part that is known decides:
 /// variants of an algorithm have its colour. Others have the colours that are left.
 pub(super) fn looks(names: &[&str]) -> Vec<Look> {
@@ -106,6 +115,14 @@ mod tests {
         assert_eq!((alone[0], beside[2]), (5, 5));
         assert_eq!(colours(&["tcp, sack", "dccp, sack"]), [1, 1], "over any transport");
         assert_eq!(looks(&["tcp, sack", "dccp, sack"])[1].before, 1);
+    }
+
+    #[test]
+    fn bars_of_one_algorithm_are_paler_each_time() {
+        let of = |before| of_bar(Look { colour: 0, before });
+        assert_eq!([of(0), of(1)], ["#0072B2", "#80B9D9"]);
+        let all: std::collections::BTreeSet<String> = (0..4).map(of).collect();
+        assert_eq!(all.len(), 4);
     }
 
     #[test]

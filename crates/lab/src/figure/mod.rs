@@ -128,7 +128,7 @@ pub fn lines(plot: &Plot) -> Value {
 /// A line, error bars that begin at the field `from`, and points.
 fn curves(plot: &Plot, x: &Value, y: &Value, from: &str) -> Value {
     let names = plot.series_names();
-    let mut colour = plot.colour(&names, &[]);
+    let mut colour = plot.colour(&names);
     let mut shape = plot.legend(&names, json!(plot.shapes()));
     if names.len() > 1 && !plot.has_series() {
         // Nothing else than the legend says which curve is which.
@@ -255,7 +255,7 @@ pub fn bars(plot: &Plot) -> Value {
     if plot.has_series() {
         place.insert("xOffset".into(), json!({"field": "series", "type": "nominal", "sort": names}));
     }
-    let colour = plot.colour(&names, extra);
+    let colour = plot.colour_of_bars(&names, extra);
     let at = |more: Value| merged(&place, more);
     let mut layers = vec![json!({"mark": {"type": "bar"},
                "encoding": at(json!({"y": plot.y_of("mean"), "color": colour, "tooltip": tooltip(plot)}))})];
@@ -326,10 +326,17 @@ impl Plot {
         all.into_iter().map(|name| (name, if self.is_baseline(name) { None } else { looks.next() })).collect()
     }
 
-    fn colour(&self, names: &[&str], extra: &[&str]) -> Value {
-        let colour = |look: Option<Look>| look.map_or(BASELINE_COLOUR, |look| PALETTE[look.colour]);
-        let mut range: Vec<&str> = self.looks().into_iter().map(|(_, look)| colour(look)).collect();
-        range.extend(extra.iter().map(|_| BASELINE_COLOUR));
+    fn colour(&self, names: &[&str]) -> Value {
+        let of = |look: Option<Look>| look.map_or(BASELINE_COLOUR, |look| PALETTE[look.colour]);
+        let range: Vec<&str> = self.looks().into_iter().map(|(_, look)| of(look)).collect();
+        self.legend(names, json!(range))
+    }
+
+    /// Colours of bars, and of `extra`, which stands beside them.
+    fn colour_of_bars(&self, names: &[&str], extra: &[&str]) -> Value {
+        let of = |look: Option<Look>| look.map_or(BASELINE_COLOUR.to_owned(), identity::of_bar);
+        let bars = self.looks().into_iter().map(|(_, look)| of(look));
+        let range: Vec<String> = bars.chain(extra.iter().map(|_| BASELINE_COLOUR.to_owned())).collect();
         let domain: Vec<&str> = names.iter().chain(extra).copied().collect();
         self.legend(&domain, json!(range))
     }

@@ -98,7 +98,7 @@ impl HeatMap {
         Self { title: title.to_owned(), caption: caption.to_owned(), axes, colours, cells: Vec::new() }
     }
 
-    /// With a value in a row and a column; what is not finite is left out.
+    /// With a value in a row and a column; what is not finite is skipped.
     pub fn add(&mut self, row: &str, column: &str, value: f64, note: &str) {
         if value.is_finite() {
             self.cells.push((row.to_owned(), column.to_owned(), value, note.to_owned()));

@@ -98,7 +98,7 @@ pub fn views() -> Result<Vec<Shown>, Error> {
         "After the rise nothing arrives for two delays, and only probes are sent: what the policy loses to the oracle.",
     ];
     Ok(vec![
-        side_by_side(words, &[of(0, TCP_2008)?, of(0, POLICY)?])?,
-        side_by_side(loss, &[of(1, POLICY)?, of(1, ORACLE)?])?,
+        side_by_side(words, [(TCP_2008, of(0, TCP_2008)?), (POLICY, of(0, POLICY)?)])?,
+        side_by_side(loss, [(POLICY, of(1, POLICY)?), (ORACLE, of(1, ORACLE)?)])?,
     ])
 }

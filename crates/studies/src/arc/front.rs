@@ -126,7 +126,10 @@ pub fn views() -> Result<Vec<Shown>, Error> {
         "Round trip of 1 s, no random loss, the first 300 s of the runs of claim A10.",
     ];
     Ok(vec![
-        side_by_side(words, &[file(ARC)?, file("tcp_planet")?])?,
-        side_by_side(loss, &[beside(ARC)?, beside("new_reno")?])?,
+        side_by_side(words, [(ARC, file(ARC)?), ("tcp_planet", file("tcp_planet")?)])?,
+        side_by_side(
+            loss,
+            [("new_reno beside arc", beside(ARC)?), ("new_reno beside new_reno", beside("new_reno")?)],
+        )?,
     ])
 }

@@ -81,21 +81,24 @@ pub fn views(folder: &Path) -> Result<Vec<Shown>, Error> {
         all.iter().chain(sets).try_for_each(|(key, value)| file.set(key, value))?;
         Ok::<ScenarioFile, lightlag_scenario::Error>(file)
     };
-    let earth = [("duration", "2 h"), ("traffic.messages.interval", "1..300 s")];
+    let earth = [("duration", "1 h"), ("traffic.messages.interval", "1..300 s")];
     let words = [
         "view.html",
         "Credit-based control beside no control, on Earth",
-        "Figure 8 with epidemic routing, the first two hours: copies that find no room are dropped without control.",
+        "Figure 8 with epidemic routing, the first hour: copies that find no room are dropped without control.",
     ];
-    let planets = [("contacts.plan.file", "contacts/S_Dur1000.csv"), ("world.propagation", "pipelined")];
+    let planets = [("contacts.plan.file", "contacts/S_Dur5000.csv"), ("world.propagation", "pipelined")];
     let loss = [
         "view_planets.html",
         "RRCC beside no control, between planets",
-        "Figure 7 with its shortest contacts and epidemic routing: RRCC holds back copies that would have had a contact.",
+        "Figure 7 with its longest contacts and epidemic routing: RRCC holds back copies that contacts had room for.",
     ];
     let (near, far) = ("dtn_congestion_figure_8.toml", "dtn_congestion_figure_7.toml");
     Ok(vec![
-        side_by_side(words, &[run(near, BASELINE, &earth)?, run(near, "credit", &earth)?])?,
-        side_by_side(loss, &[run(far, BASELINE, &planets)?, run(far, RRCC, &planets)?])?,
+        side_by_side(
+            words,
+            [(BASELINE, run(near, BASELINE, &earth)?), ("credit", run(near, "credit", &earth)?)],
+        )?,
+        side_by_side(loss, [(BASELINE, run(far, BASELINE, &planets)?), ("rrcc", run(far, RRCC, &planets)?)])?,
     ])
 }

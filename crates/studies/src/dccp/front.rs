@@ -114,7 +114,7 @@ pub fn views() -> Result<Vec<Shown>, Error> {
         "The poster's link, silent from 10 to 15 s: with the fault of Linux one packet leaves in a round trip.",
     ];
     Ok(vec![
-        side_by_side(words, &[of(PAIRS[1].0, false)?, of(CCID2, false)?])?,
-        side_by_side(loss, &[of(STUCK, true)?, of(CCID2, true)?])?,
+        side_by_side(words, [("tcp, ccid2", of(PAIRS[1].0, false)?), ("dccp, ccid2", of(CCID2, false)?)])?,
+        side_by_side(loss, [("stuck window", of(STUCK, true)?), ("without the fault", of(CCID2, true)?)])?,
     ])
 }

@@ -117,23 +117,27 @@ fn map(results: &Results) -> Option<HeatMap> {
 
 /// Runs to look at: DCP beside what the paper calls TCP, and the latecomer's advantage.
 pub fn views() -> Result<Vec<Shown>, Error> {
-    let single = |variant| scenario(SINGLE, sets(variant, 60));
+    let single = |variant| {
+        let short = [("duration", "20 s".to_owned())];
+        scenario(SINGLE, sets(variant, 60).into_iter().chain(short))
+    };
     let words = [
         "view.html",
         "DCP beside the paper's TCP-like protocol",
-        "Section VI-A: one fills the queue to its target and stays there, the other overflows it and starts again.",
+        "Section VI-A, the first 20 s: one fills the queue to its target and stays there, the other overflows it and starts again.",
     ];
     let shared = |variant| {
+        let short = [("duration", "30 s".to_owned()), ("measure_from", "20 s".to_owned())];
         let jitter = [("jitter", format!("{SOME_JITTER_MS} ms"))];
-        scenario("dcp_two_flows.toml", sets(variant, 120).into_iter().chain(jitter))
+        scenario("dcp_two_flows.toml", sets(variant, 120).into_iter().chain(short).chain(jitter))
     };
     let loss = [
         "view_late.html",
         "The latecomer's advantage: two of LEDBAT, and two of short_queue",
-        "The second flow takes the queue of the first for the empty path, and pushes it out; with short_queue both share.",
+        "The first 30 s, the second flow from 20 s on. It takes the queue of the first for the empty path, and pushes it out; with short_queue both share.",
     ];
     Ok(vec![
-        side_by_side(words, &[single(DCP)?, single(TCP_LIKE)?])?,
-        side_by_side(loss, &[shared(LEDBAT)?, shared(OURS)?])?,
+        side_by_side(words, [(DCP, single(DCP)?), (TCP_LIKE, single(TCP_LIKE)?)])?,
+        side_by_side(loss, [("two of ledbat", shared(LEDBAT)?), ("two of short_queue", shared(OURS)?)])?,
     ])
 }

@@ -47,11 +47,11 @@ pub fn views(worst: &[&Standing<'_>]) -> Result<Vec<Shown>, Error> {
     let run = |name: &str| {
         let contestant = CONTESTANTS.iter().find(|row| row.name == name)?;
         let text = text::scenario(&worst.network, contestant);
-        Some(ScenarioFile::from_toml("worst.toml", &text, ".".into(), Catalogue::default().into()))
+        let file = ScenarioFile::from_toml("worst.toml", &text, ".".into(), Catalogue::default().into());
+        Some(file.map(|file| (contestant.name, file)))
     };
-    let runs =
-        [run(worst.controller), run(REFERENCE)].into_iter().flatten().collect::<Result<Vec<_>, _>>()?;
+    let (Some(one), Some(other)) = (run(worst.controller), run(REFERENCE)) else { return Ok(Vec::new()) };
     let title = format!("The worst network of {}, and {REFERENCE} in the same", worst.controller);
     let caption = format!("{}: the first row of the table of the worst.", text::describe(&worst.network));
-    Ok(vec![side_by_side(["view.html", &title, &caption], &runs)?])
+    Ok(vec![side_by_side(["view.html", &title, &caption], [one?, other?])?])
 }

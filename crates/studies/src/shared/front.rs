@@ -15,16 +15,21 @@ pub struct Shown {
     pub html: String,
 }
 
-/// A page with runs side by side: file name, heading, and what to see; the only point of each scenario file.
+/// A page with runs side by side: file name, heading, and what to see; of each run what it is called, and a scenario file with one
+/// point.
 ///
 /// # Errors
 /// What is wrong with a scenario.
-pub fn side_by_side([file, title, caption]: [&str; 3], runs: &[ScenarioFile]) -> Result<Shown, Error> {
-    let source = |run: &ScenarioFile| {
+pub fn side_by_side<const N: usize>(
+    [file, title, caption]: [&str; 3],
+    runs: [(&str, ScenarioFile); N],
+) -> Result<Shown, Error> {
+    let source = |(name, mut run): (&str, ScenarioFile)| {
+        run.set("name", &toml::Value::from(name).to_string())?;
         let points = run.points()?;
-        of_point(run, &points, &points.list[0], Seed::Number(SEED))
+        of_point(&run, &points, &points.list[0], Seed::Number(SEED))
     };
-    let sources = runs.iter().map(source).collect::<Result<Vec<_>, Error>>()?;
+    let sources = runs.into_iter().map(source).collect::<Result<Vec<_>, Error>>()?;
     let view = View { file: file.to_owned(), title: title.to_owned(), caption: caption.to_owned() };
     Ok(Shown { view, html: page(&sources) })
 }

@@ -214,7 +214,6 @@ impl Study {
             figures: said.figures,
             tables: said.tables,
             scenarios: points.scenarios.into_iter().chain(said.scenarios.iter().cloned()).collect(),
-            ..Report::default()
         };
         Ok(Studied { results, report, violations, scenarios: said.scenarios, views: said.views })
     }

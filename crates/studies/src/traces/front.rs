@@ -88,11 +88,13 @@ pub fn views(standings: &[Standing<'_>], scenarios: &Path) -> Result<Vec<Shown>,
         [(best, "view.html", "most ahead"), (worst, "view_worst.html", "least ahead")]
     {
         let Some(standing) = standing else { continue };
-        let Some(runs) = plan::shown(&standing.cell.values, [MECHANISM, standing.other], scenarios)? else {
+        let Some([ours, other]) = plan::shown(&standing.cell.values, [MECHANISM, standing.other], scenarios)?
+        else {
             continue;
         };
         let title = format!("Where {MECHANISM} is {what}: beside {}", standing.other);
-        all.push(side_by_side([file, &title, &format!("{}.", standing.cell.told())], &runs)?);
+        let runs = [(MECHANISM, ours), (standing.other, other)];
+        all.push(side_by_side([file, &title, &format!("{}.", standing.cell.told())], runs)?);
     }
     Ok(all)
 }

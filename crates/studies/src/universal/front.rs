@@ -91,10 +91,9 @@ fn view(standing: &Standing<'_>, file: &str, where_it_is: &str) -> Option<Result
         let (name, text) = (format!("{}.toml", network.name), plan::text(&network, treatment));
         Some(ScenarioFile::from_toml(&name, &text, ".".into(), Catalogue::default().into()))
     };
-    let runs = [run(MECHANISM)?, run(standing.other)?].into_iter().collect::<Result<Vec<_>, _>>();
+    let (ours, other) = (run(MECHANISM)?, run(standing.other)?);
     let title = format!("Where {MECHANISM} is {where_it_is}: beside {}", standing.other);
-    Some(
-        runs.and_then(|runs| side_by_side([file, &title, &format!("{}.", network.described)], &runs))
-            .map_err(Error::from),
-    )
+    let words = [file, &title, &format!("{}.", network.described)];
+    let shown = ours.and_then(|ours| side_by_side(words, [(MECHANISM, ours), (standing.other, other?)]));
+    Some(shown.map_err(Error::from))
 }
