@@ -15,6 +15,11 @@ const FORMAT: &str = ",.6~g";
 /// Within a decade.
 const STEPS: [f64; 3] = [1.0, 2.0, 5.0];
 
+/// Width that a label needs, with its gap, in pixels.
+pub(super) fn label_width(label: &str) -> f64 {
+    LABEL_GAP + LABEL_CHARACTER * label.chars().count() as f64
+}
+
 /// Where a label takes its room.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Along {

@@ -5,11 +5,13 @@
 
 mod axes;
 mod heat_map;
+mod identity;
 mod log_lines;
 mod restyle;
 mod strips;
 
 use crate::statistics::Estimate;
+use identity::Look;
 use serde_json::{Map, Value, json};
 
 pub use axes::compress_above;
@@ -126,7 +128,7 @@ pub fn lines(plot: &Plot) -> Value {
 /// A line, error bars that begin at the field `from`, and points.
 fn curves(plot: &Plot, x: &Value, y: &Value, from: &str) -> Value {
     let names = plot.series_names();
-    let mut colour = plot.colour(&names, &[]);
+    let mut colour = plot.colour(&names);
     let mut shape = plot.legend(&names, json!(plot.shapes()));
     if names.len() > 1 && !plot.has_series() {
         // Nothing else than the legend says which curve is which.
@@ -171,21 +173,22 @@ pub fn over_time<'a>(title: &str, unit: &str, points: impl Iterator<Item = (f64,
             "color": {"field": "series", "type": "nominal", "title": null, "scale": {"range": PALETTE}},
         },
     });
-    let mut names = distinct(points.iter().map(|point| point.1));
-    if names.len() > PALETTE.len() {
-        names.sort_unstable();
-        let dashes: Vec<&[u8]> = (0..names.len()).map(dash_of).collect();
+    let names = distinct(points.iter().map(|point| point.1));
+    let looks = identity::looks(&names);
+    let colours: Vec<&str> = looks.iter().map(|look| PALETTE[look.colour]).collect();
+    made["encoding"]["color"]["scale"] = json!({"domain": names, "range": colours});
+    if looks.iter().any(|look| look.before > 0) {
+        let dashes: Vec<&[u8]> = looks.iter().map(|look| dash_of(look.before)).collect();
         made["encoding"]["strokeDash"] = json!({"field": "series", "type": "nominal", "title": null,
                                                 "scale": {"domain": names, "range": dashes}});
-        made["encoding"]["color"]["scale"]["domain"] = json!(names);
     }
     axes::fit_titles(&mut made);
     made
 }
 
-/// The dashes of the n-th series.
-fn dash_of(number: usize) -> &'static [u8] {
-    DASHES[number / PALETTE.len() % DASHES.len()]
+/// The dashes of a series whose colour has come before as often.
+fn dash_of(before: usize) -> &'static [u8] {
+    DASHES[before % DASHES.len()]
 }
 
 /// Single values over time in small multiples: (panel, seconds, series, value).
@@ -247,12 +250,12 @@ pub fn bars(plot: &Plot) -> Value {
     place.insert(
         "x".into(),
         json!({"field": "x", "type": "nominal", "title": plot.x.text, "sort": plot.x_names(),
-               "axis": {"labelAngle": -30}}),
+               "axis": {"labelAngle": plot.label_angle()}}),
     );
     if plot.has_series() {
         place.insert("xOffset".into(), json!({"field": "series", "type": "nominal", "sort": names}));
     }
-    let colour = plot.colour(&names, extra);
+    let colour = plot.colour_of_bars(&names, extra);
     let at = |more: Value| merged(&place, more);
     let mut layers = vec![json!({"mark": {"type": "bar"},
                "encoding": at(json!({"y": plot.y_of("mean"), "color": colour, "tooltip": tooltip(plot)}))})];
@@ -288,6 +291,13 @@ impl Plot {
         distinct(names.iter().map(String::as_str)).into_iter().map(str::to_string).collect()
     }
 
+    /// Of names below bars: level where they fit beside each other.
+    fn label_angle(&self) -> i32 {
+        let names = self.x_names();
+        let needs: f64 = names.iter().map(|name| axes::label_width(name)).sum();
+        if needs <= self.size()[0] { 0 } else { -30 }
+    }
+
     fn has_series(&self) -> bool {
         !self.series.text.is_empty()
     }
@@ -301,30 +311,32 @@ impl Plot {
         let names = self.series_names();
         let taken = usize::from(names.iter().any(|name| self.is_baseline(name)));
         let rest = &SHAPES[taken..];
-        // Where colours begin again, shapes are one farther: no two series have both in common.
-        let mut next = (0..).map(|number| rest[(number + number / PALETTE.len() * (1 - taken)) % rest.len()]);
-        let shape =
-            |name: &str| if self.is_baseline(name) { SHAPES[0] } else { next.next().unwrap_or(SHAPES[0]) };
-        names.into_iter().map(shape).collect()
+        // Where a colour comes again, shapes are one farther: no two series have both in common.
+        let shape = |look: Option<Look>| {
+            look.map_or(SHAPES[0], |look| rest[(look.colour + look.before) % rest.len()])
+        };
+        self.looks().into_iter().map(|(_, look)| shape(look)).collect()
     }
 
-    /// The n-th series that is not the baseline takes the n-th of `choices`; the baseline takes the first.
-    fn range<'a>(&self, choices: &[&'a str]) -> Vec<&'a str> {
-        let mut next = choices.iter().cycle();
-        self.series_names()
-            .into_iter()
-            .map(|name| if self.is_baseline(name) { choices[0] } else { next.next().unwrap_or(&choices[0]) })
-            .collect()
+    /// Every series with its look; the baseline has none.
+    fn looks(&self) -> Vec<(&str, Option<Look>)> {
+        let all = self.series_names();
+        let others: Vec<&str> = all.iter().copied().filter(|name| !self.is_baseline(name)).collect();
+        let mut looks = identity::looks(&others).into_iter();
+        all.into_iter().map(|name| (name, if self.is_baseline(name) { None } else { looks.next() })).collect()
     }
 
-    fn colour(&self, names: &[&str], extra: &[&str]) -> Value {
-        let mut range = self.range(&PALETTE);
-        for (colour, name) in range.iter_mut().zip(names) {
-            if self.is_baseline(name) {
-                *colour = BASELINE_COLOUR;
-            }
-        }
-        range.extend(extra.iter().map(|_| BASELINE_COLOUR));
+    fn colour(&self, names: &[&str]) -> Value {
+        let of = |look: Option<Look>| look.map_or(BASELINE_COLOUR, |look| PALETTE[look.colour]);
+        let range: Vec<&str> = self.looks().into_iter().map(|(_, look)| of(look)).collect();
+        self.legend(names, json!(range))
+    }
+
+    /// Colours of bars, and of `extra`, which stands beside them.
+    fn colour_of_bars(&self, names: &[&str], extra: &[&str]) -> Value {
+        let of = |look: Option<Look>| look.map_or(BASELINE_COLOUR.to_owned(), identity::of_bar);
+        let bars = self.looks().into_iter().map(|(_, look)| of(look));
+        let range: Vec<String> = bars.chain(extra.iter().map(|_| BASELINE_COLOUR.to_owned())).collect();
         let domain: Vec<&str> = names.iter().chain(extra).copied().collect();
         self.legend(&domain, json!(range))
     }
@@ -333,7 +345,9 @@ impl Plot {
         let mut made = json!({"field": "series", "type": "nominal", "title": self.series.text,
                               "scale": {"domain": domain, "range": range},
                               "legend": self.legend_place()});
-        if !self.has_series() && domain.len() == self.series_names().len() {
+        let nothing_to_tell =
+            domain.len() == 1 || !self.has_series() && domain.len() == self.series_names().len();
+        if nothing_to_tell {
             made["legend"] = Value::Null;
         }
         made
@@ -348,11 +362,14 @@ impl Plot {
     fn dash(&self) -> Value {
         let name = self.baseline_series.as_deref().unwrap_or_default();
         let mut all = vec![json!({"test": {"field": "series", "equal": name}, "value": [5, 4]})];
-        let names: Vec<&str> =
-            self.series_names().into_iter().filter(|name| !self.is_baseline(name)).collect();
-        for (number, group) in names.chunks(PALETTE.len()).enumerate().skip(1) {
-            let dash = dash_of(number * PALETTE.len());
-            all.push(json!({"test": {"field": "series", "oneOf": group}, "value": dash}));
+        let looks = self.looks();
+        let most = looks.iter().filter_map(|(_, look)| Some(look.as_ref()?.before)).max().unwrap_or(0);
+        for before in 1..=most {
+            let of = |(name, look): &(&str, Option<Look>)| {
+                look.is_some_and(|look| look.before == before).then_some(name.to_string())
+            };
+            let group: Vec<String> = looks.iter().filter_map(of).collect();
+            all.push(json!({"test": {"field": "series", "oneOf": group}, "value": dash_of(before)}));
         }
         json!({"condition": all})
     }

@@ -1,5 +1,6 @@
 //! Claims of papers beside what was measured.
 
+use super::compared::Compared;
 use serde::Serialize;
 
 /// Whether a claim is so.
@@ -34,7 +35,7 @@ impl Holds {
 }
 
 /// What a claim's function finds under one reading of the paper.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// Whether it is so.
     pub holds: Holds,
@@ -42,12 +43,14 @@ pub struct Finding {
     pub we_measure: String,
     /// How many parts of the claim hold beyond chance, and how many it has; `None`: it is not made of parts.
     pub parts: Option<[usize; 2]>,
+    /// The numbers that are compared with what is claimed; none where the claim is no comparison.
+    pub compared: Vec<Compared>,
 }
 
 impl Finding {
     /// Of a claim that is not made of parts.
     pub fn new(holds: Holds, we_measure: impl Into<String>) -> Self {
-        Self { holds, we_measure: we_measure.into(), parts: None }
+        Self { holds, we_measure: we_measure.into(), parts: None, compared: Vec::new() }
     }
 
     /// These runs cannot test it.
@@ -59,6 +62,12 @@ impl Finding {
     #[must_use]
     pub fn of_parts(self, hold: usize, all: usize) -> Self {
         Self { parts: Some([hold, all]), ..self }
+    }
+
+    /// With the numbers that are compared.
+    #[must_use]
+    pub fn comparing(self, compared: Vec<Compared>) -> Self {
+        Self { compared, ..self }
     }
 
     /// "yes", or "partly, 2 of 3".
@@ -75,7 +84,7 @@ fn words(holds: &Holds, parts: Option<[usize; 2]>) -> String {
 }
 
 /// A claim beside what was measured.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
     /// Its number.
     pub id: &'static str,
@@ -89,15 +98,19 @@ pub struct Verdict {
     pub holds: Holds,
     /// How many of its parts hold beyond chance under the primary reading, and how many it has.
     pub parts: Option<[usize; 2]>,
+    /// The numbers that are compared with what is claimed, under the primary reading.
+    pub compared: Vec<Compared>,
     /// The same test where the paper can be read otherwise.
     pub readings: Vec<(String, Holds)>,
+    /// What of the report shows it: the name of a figure, or the heading of a table; `None`: what its figure is called.
+    pub shown: Option<String>,
 }
 
 impl Verdict {
     /// Of a claim that can be read in one way only.
     pub fn new(id: &'static str, figure: &'static str, paper_says: &'static str, finding: Finding) -> Self {
-        let Finding { holds, we_measure, parts } = finding;
-        Self { id, figure, paper_says, we_measure, holds, parts, readings: Vec::new() }
+        let Finding { holds, we_measure, parts, compared } = finding;
+        Self { id, figure, paper_says, we_measure, holds, parts, compared, readings: Vec::new(), shown: None }
     }
 
     /// "yes", or "partly, 2 of 3".

@@ -1,12 +1,18 @@
 //! One HTML file that shows a whole study and works without a network.
 
 mod answer;
+mod cite;
 mod claim;
+mod compared;
+mod front;
 mod of_series;
 mod of_sweep;
+mod parts;
 
 pub(crate) use answer::RANKED;
 pub use claim::{Finding, Holds, Verdict};
+pub use compared::{Compared, Met};
+pub use front::{Colours, Front, HeatMap, Measure};
 
 use crate::results::Build;
 use minijinja::{AutoEscape, Environment, Value, context};
@@ -19,6 +25,7 @@ pub(crate) use of_sweep::{Axes, Drawn, figure as sweep_figure};
 const TEMPLATE: &str = include_str!("report.html");
 const CHART: &str = include_str!("chart.html");
 const STYLE: &str = include_str!("report.css");
+const OWN: &str = include_str!("report.js");
 const SCRIPTS: [&str; 3] = [
     include_str!("../../assets/vega.min.js"),
     include_str!("../../assets/vega-lite.min.js"),
@@ -52,6 +59,17 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
 }
 
+/// A page beside the report that shows runs of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct View {
+    /// Its file name.
+    pub file: String,
+    /// Which runs.
+    pub title: String,
+    /// What to see in them.
+    pub caption: String,
+}
+
 /// A scenario as it was run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ScenarioText {
@@ -66,9 +84,11 @@ pub struct ScenarioText {
 pub struct Report {
     /// Heading.
     pub title: String,
-    /// A page beside the report that shows runs of it, by its file name; `None`: without one.
-    pub page: Option<String>,
-    /// A few sentences each.
+    /// The first screen.
+    pub front: Front,
+    /// Pages beside the report that show runs of it.
+    pub pages: Vec<View>,
+    /// What is run: a few sentences each.
     pub introduction: Vec<String>,
     /// What the reader must know before believing it, such as that it is a quick look.
     pub warnings: Vec<String>,
@@ -80,9 +100,11 @@ pub struct Report {
     pub runs: usize,
     /// What to type to do it again.
     pub again: Vec<String>,
+    /// What to cite beside this program, in BibTeX.
+    pub cites: Vec<String>,
     /// What a paper says beside what was measured.
     pub claims: Vec<Verdict>,
-    /// Tables that follow the introduction.
+    /// Tables before all others.
     pub opening: Vec<Table>,
     /// Figures.
     pub figures: Vec<Figure>,
@@ -102,27 +124,55 @@ impl Report {
     }
 
     fn context(&self) -> Value {
+        let tables = parts::tables(&self.opening, &self.tables);
+        let (opening, tables) = tables.split_at(self.opening.len());
         context! {
             title => self.title,
-            page => self.page,
+            answer => self.front.answer,
+            measures => self.measures(),
+            map => self.front.map.as_ref().map(HeatMap::context),
+            pages => self.pages,
             introduction => self.introduction,
             warnings => self.warnings,
             build => self.build,
             seeds => spans(&self.seeds),
             runs => self.runs,
             again => self.again,
-            claims => self.claims.iter().map(claim_row).collect::<Vec<_>>(),
-            tally => tally(&self.claims),
+            cites => self.cites(),
+            claims => self.claims.iter().map(|claim| parts::claim(claim, self)).collect::<Vec<_>>(),
+            tally => parts::tally(&self.claims),
             readings => self.claims.iter().any(|claim| !claim.readings.is_empty()),
-            opening => self.opening,
-            figures => self.figures,
-            tables => self.tables,
+            opening,
+            figures => parts::figures(&self.figures),
+            tables,
             scenarios => self.scenarios,
             style => Value::from_safe_string(STYLE.to_string()),
             scripts => scripts(),
+            own => Value::from_safe_string(inline_script(OWN)),
             specifications => Value::from_safe_string(self.specifications()),
             licences => LICENCES,
         }
+    }
+
+    /// The headline measures, and how many claims hold.
+    fn measures(&self) -> Vec<Value> {
+        let tested = self.claims.iter().filter(|claim| claim.holds.reason().is_empty()).count();
+        let hold = self.claims.iter().filter(|claim| claim.holds == Holds::Yes).count();
+        let partly = self.claims.iter().filter(|claim| claim.holds == Holds::Partly).count();
+        let claims = (tested > 0).then(|| {
+            Measure::count(
+                "claims that hold",
+                hold,
+                tested,
+                format!("{partly} partly, {} not", tested - hold - partly),
+            )
+        });
+        self.front.measures.iter().chain(&claims).map(Measure::context).collect()
+    }
+
+    /// BibTeX entries of this program and of what is repeated.
+    fn cites(&self) -> Vec<String> {
+        std::iter::once(cite::program(&self.build)).chain(self.cites.iter().cloned()).collect()
     }
 
     fn specifications(&self) -> String {
@@ -172,41 +222,6 @@ fn inline_json(value: &serde_json::Value) -> String {
     value.to_string().replace('<', "\\u003c")
 }
 
-fn claim_row(verdict: &Verdict) -> Value {
-    context! {
-        id => verdict.id,
-        figure => verdict.figure,
-        paper_says => verdict.paper_says,
-        we_measure => verdict.we_measure,
-        holds => verdict.holds.word(),
-        words => verdict.words(),
-        reason => verdict.holds.reason(),
-        readings => by_verdict(&verdict.readings),
-    }
-}
-
-/// Readings by their verdict: "no: this one; that one".
-fn by_verdict(readings: &[(String, Holds)]) -> Vec<String> {
-    let words = [Holds::Yes, Holds::Partly, Holds::No].map(|holds| holds.word());
-    let of = |word: &&str| {
-        let these = readings.iter().filter(|(_, holds)| holds.word() == *word);
-        let names: Vec<&str> = these.map(|(name, _)| name.as_str()).collect();
-        (!names.is_empty()).then(|| format!("{word}: {}", names.join("; ")))
-    };
-    words.iter().filter_map(of).collect()
-}
-
-fn tally(claims: &[Verdict]) -> Vec<Value> {
-    let words = [Holds::Yes, Holds::Partly, Holds::No].map(|holds| holds.word()).into_iter();
-    words
-        .chain(["untestable"])
-        .map(|word| {
-            let count = claims.iter().filter(|verdict| verdict.holds.word() == word).count();
-            context! { word => word, count => count }
-        })
-        .collect()
-}
-
 /// "1–5, 9" for 1, 2, 3, 4, 5, 9.
 fn spans(seeds: &[u64]) -> String {
     let mut spans: Vec<(u64, u64)> = Vec::new();
@@ -223,5 +238,7 @@ fn spans(seeds: &[u64]) -> String {
     told.join(", ")
 }
 
+#[cfg(test)]
+mod in_chromium;
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,9 @@
 //! The report of any sweep: figures and a table over whatever its axes are.
 
-use super::answer::answer;
+use super::answer::front;
 use super::{Figure, Report, ScenarioText, Table};
 use crate::figure::{self, Mark, Place, Plot, Title};
-use crate::results::{Point, Results, Row, interval_text, shown, unfinished};
+use crate::results::{Point, Results, Row, SHOWN_OF_PACKETS, interval_text, shown, unfinished};
 use lightlag_protocols::units::parse::in_one_unit;
 use std::collections::BTreeMap;
 
@@ -21,7 +21,10 @@ pub struct Drawn<'a> {
 }
 
 /// What a report draws, and how metrics are called on axes.
-const DRAWN: [Drawn<'static>; 4] = [
+const DRAWN: [Drawn<'static>; 7] = [
+    Drawn { metric: "goodput_bit_per_s", title: "goodput", unit: "bit/s" },
+    Drawn { metric: "satisfied", title: "satisfied Interests", unit: "" },
+    Drawn { metric: "jain", title: "Jain index", unit: "" },
     Drawn { metric: "delivery_prob", title: "delivery ratio", unit: "" },
     Drawn { metric: "latency_avg", title: "latency", unit: "s" },
     Drawn { metric: "overhead_ratio", title: "overhead", unit: "" },
@@ -45,11 +48,8 @@ pub fn of_sweep(results: &Results) -> Report {
                  interval by Student's t over the seeds.";
     Report {
         title: format!("Sweep: {name}"),
-        introduction: answer(results)
-            .into_iter()
-            .chain([about.to_owned()])
-            .chain(plan_readers(results))
-            .collect(),
+        front: front(results),
+        introduction: [about.to_owned()].into_iter().chain(plan_readers(results)).collect(),
         warnings: warnings(results),
         build: results.build.clone(),
         seeds: results.seeds(),
@@ -204,9 +204,23 @@ fn mark(point: &Point<'_>, axes: &Axes, metric: &str) -> Option<Mark> {
     })
 }
 
+/// A metric with its unit, where its name does not have it.
+fn with_unit(metric: &str) -> String {
+    let units = [("latency_", "s"), ("buffertime_", "s"), ("censored_delay_", "s"), ("_bytes", "B")];
+    let unit = units
+        .iter()
+        .find(|(part, _)| metric.starts_with(part) || metric.contains(part) && part.starts_with('_'));
+    unit.map_or(metric.to_owned(), |(_, unit)| format!("{metric} ({unit})"))
+}
+
 fn table(results: &Results) -> Table {
     let columns = results.value_columns();
-    let (points, shown) = (results.points(), shown(results));
+    let points = results.points();
+    let of_bundles = shown(results);
+    let more = SHOWN_OF_PACKETS.into_iter().filter(|metric| !of_bundles.contains(metric));
+    let measured =
+        |metric: &&str| results.rows.iter().any(|row| row.metric(metric).is_some_and(f64::is_finite));
+    let shown: Vec<&str> = of_bundles.iter().copied().chain(more).filter(measured).collect();
     let rows = points.iter().map(|point| {
         let values = columns.iter().map(|column| point.rows[0].value(column).unwrap_or_default().to_owned());
         values.chain(shown.iter().map(|metric| interval_text(point.estimate(metric)))).collect()
@@ -214,7 +228,7 @@ fn table(results: &Results) -> Table {
     Table {
         title: "All points".to_owned(),
         caption: "Mean and half width of the 95% interval.".to_owned(),
-        head: columns.iter().map(String::as_str).chain(shown.iter().copied()).map(str::to_owned).collect(),
+        head: columns.iter().cloned().chain(shown.iter().map(|metric| with_unit(metric))).collect(),
         rows: rows.collect(),
     }
 }

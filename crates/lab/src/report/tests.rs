@@ -4,13 +4,23 @@ use serde_json::json;
 fn report() -> Report {
     Report {
         title: "A <study> & more".into(),
-        page: None,
+        front: Front {
+            answer: vec!["Best: credit with 0.4.".into()],
+            measures: vec![Measure::new("goodput", "9.3 Mbit/s", "limit 9.67 Mbit/s").of_bound(0.96)],
+            map: None,
+        },
+        pages: vec![View {
+            file: "view.html".into(),
+            title: "Two runs".into(),
+            caption: "On one clock.".into(),
+        }],
         introduction: vec!["First.".into()],
         warnings: vec!["Quick look: one seed.".into()],
         build: Build { version: "0.1.0".into(), commit: "abc".into() },
         seeds: vec![1, 2, 3, 7],
         runs: 12,
         again: vec!["lightlag study dtn-congestion --quick".into()],
+        cites: vec!["@inproceedings{paper}".into()],
         claims: vec![
             Verdict {
                 id: "C1",
@@ -19,7 +29,11 @@ fn report() -> Report {
                 we_measure: "0.1 to 0.4".into(),
                 holds: Holds::Untestable("nothing can expire".into()),
                 parts: None,
+                compared: vec![
+                    Compared::at_least("credit", 0.4, 0.5, "Mbit/s").with_interval(Some((0.3, 0.5))),
+                ],
                 readings: vec![("periodic table".into(), Holds::Yes)],
+                shown: None,
             },
             Verdict::new("C2", "3", "all three rise", Finding::new(Holds::Partly, "two do").of_parts(2, 3)),
         ],
@@ -46,13 +60,21 @@ fn a_report_says_everything_that_it_is_given() {
     let wanted = [
         "A &lt;study&gt; &amp; more",
         "Quick look",
-        "<h2>The worst</h2>",
+        "<h3>The worst</h3>",
+        "Best: credit with 0.4.",
+        "limit 9.67 Mbit",
+        "style=\"width:96.0%\"",
+        "<span class=\"label\">credit</span>",
+        "href=\"#figure_3\"",
+        "src=\"view.html\"",
+        "@software{lightlag,",
+        "@inproceedings{paper}",
         "commit <code>abc</code>",
         "seeds 1–3, 7",
-        "1 untestable",
+        "data-show=\"untestable\"",
         "nothing can expire",
-        "yes: periodic table",
-        "partly, 2 of 3",
+        "holds: periodic table",
+        "holds partly, 2 of 3",
         "figure_3.toml",
         "135 ± 2",
         "lightlag study dtn-congestion",
@@ -66,7 +88,7 @@ fn a_report_says_everything_that_it_is_given() {
 fn a_report_asks_nothing_of_the_network() {
     let libraries = SCRIPTS.map(inline_script);
     let html = libraries.iter().fold(report().html(), |html, library| html.replace(library, ""));
-    for asking in ["<script src", "<link", "<img", "@import", "url(http"] {
+    for asking in ["<script src", "<link", "<img", "@import", "url(http", "fetch("] {
         assert!(!html.contains(asking), "{asking}");
     }
 }

@@ -24,6 +24,11 @@ pub const TRACE_BYTES_MAX: u64 = 64 << 20;
 /// Seeds that JavaScript's numbers hold.
 const SEED_MAX: u64 = (1 << 53) - 1;
 
+/// A page with these runs side by side: one file, which works from a disk.
+pub fn page(sources: &[Source]) -> String {
+    lightlag_page::with_sources(sources)
+}
+
 /// Which runs of a scenario or of a sweep are shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Chosen {

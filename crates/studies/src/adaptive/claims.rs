@@ -4,10 +4,10 @@ use super::curves::{Curve, RUN_S};
 use super::plan::{DAEMONS, KERNEL, KERNEL_2008, ORACLE, PLAIN, POLICY, SCENARIOS, TCP, TCP_2008, UDP};
 use super::{limit, lost, mean, on_curves, packets};
 use crate::shared::over_time::Series;
-use crate::shared::parts::{NOT_RUN, found};
+use crate::shared::parts::{NOT_RUN, compare, found};
 use crate::shared::runs::least;
 use crate::shared::words::{Claim, claim};
-use lightlag_lab::report::Finding;
+use lightlag_lab::report::{Compared, Finding};
 use lightlag_lab::results::Results;
 use lightlag_lab::statistics::{self, ratio};
 
@@ -73,7 +73,12 @@ fn falls(data: &Data<'_>, variant: &str) -> Finding {
         "{fast:.0} without delay and {slow:.1} at {most} s; the link carries {}, as 85,000 packets in twenty minutes ask",
         curve.rate
     );
-    found(&[(fast / FAST - 1.0).abs() <= AROUND, (SLOW[0]..=SLOW[1]).contains(&slow)], finding)
+    let around = (Some(FAST * (1.0 - AROUND)), Some(FAST * (1.0 + AROUND)));
+    let dots = vec![
+        Compared::within("without delay", fast, around, "packets/s"),
+        Compared::within(format!("delay of {most} s"), slow, (Some(SLOW[0]), Some(SLOW[1])), "packets/s"),
+    ];
+    compare(dots, finding)
 }
 
 /// In the first scenario UDP alone beside swapping to it.
@@ -86,7 +91,8 @@ fn udp_alone(results: &Results) -> Finding {
     let finding = format!(
         "{alone:.0} packets and {lost_alone:.0} lost alone, {swapped:.0} and {lost_swapped:.0} lost where swapped"
     );
-    found(&[(alone / swapped - 1.0).abs() <= SIMILAR], finding)
+    let around = (Some(swapped * (1.0 - SIMILAR)), Some(swapped * (1.0 + SIMILAR)));
+    compare(vec![Compared::within("UDP alone", alone, around, "packets")], finding)
 }
 
 /// In the second scenario: TCP repairs what it loses, so that only packets are lost that leave as datagrams.
@@ -126,7 +132,10 @@ fn gains(results: &Results, which: usize, least: f64) -> Finding {
         more(plain),
         more(ours)
     );
-    found(&[plain / tcp - 1.0 >= 0.9 * least], told)
+    let bound = 90.0 * least;
+    let dots = [("plain UDP", plain), ("ours, none lost", ours)]
+        .map(|(name, packets)| Compared::at_least(name, more(packets), bound, "% more"));
+    found(&[dots[0].is_met()], told).comparing(dots.into())
 }
 
 fn tcp(results: &Results, which: usize, paper: f64) -> Finding {
@@ -136,17 +145,24 @@ fn tcp(results: &Results, which: usize, paper: f64) -> Finding {
     let (Some(old), Some(new)) = (old, new) else {
         return Finding::untestable(NOT_RUN);
     };
-    found(&[(old / paper - 1.0).abs() <= 0.1], format!("{old:.0}; TCP as of today {new:.0}"))
+    let around = (Some(0.9 * paper), Some(1.1 * paper));
+    compare(
+        vec![Compared::within(TCP_2008, old, around, "packets")],
+        format!("{old:.0}; TCP as of today {new:.0}"),
+    )
 }
 
 fn delivers(results: &Results, which: usize) -> Finding {
     let figure = SCENARIOS[which].0;
     let each = packets(results, figure, POLICY);
-    let all: Vec<bool> = each.iter().map(|packets| *packets >= WANTED[which]).collect();
+    let one = |(seed, packets): (usize, &f64)| {
+        Compared::at_least(format!("seed {seed}"), *packets, WANTED[which], "packets")
+    };
+    let all = (1..).zip(&each).map(one).collect();
     let told: Vec<String> = each.iter().map(|packets| format!("{packets:.0}")).collect();
     let limit = limit(figure);
     let share = each.iter().sum::<f64>() / each.len().max(1) as f64 / limit;
-    found(&all, format!("{} of {limit:.0}, {:.1} % of the limit", told.join(", "), 100.0 * share))
+    compare(all, format!("{} of {limit:.0}, {:.1} % of the limit", told.join(", "), 100.0 * share))
 }
 
 fn by_daemons(results: &Results) -> Finding {
@@ -169,9 +185,12 @@ fn beside_oracle(results: &Results) -> Finding {
         Some(mean(results, figure, POLICY)?.mean / mean(results, figure, ORACLE)?.mean)
     };
     let shares: Vec<f64> = SCENARIOS.iter().filter_map(share).collect();
-    let all: Vec<bool> = shares.iter().map(|share| *share >= SHARE).collect();
+    let one = |(number, share): (usize, &f64)| {
+        Compared::at_least(format!("scenario {number}"), 100.0 * share, 100.0 * SHARE, "%")
+    };
+    let all = (1..).zip(&shares).map(one).collect();
     let told: Vec<String> = shares.iter().map(|share| format!("{:.1} %", 100.0 * share)).collect();
-    found(&all, told.join(" and "))
+    compare(all, told.join(" and "))
 }
 
 fn every_curve(results: &Results) -> Finding {
@@ -181,5 +200,8 @@ fn every_curve(results: &Results) -> Finding {
     let mean = shares.iter().sum::<f64>() / shares.len() as f64;
     let enough = all.iter().filter(|enough| **enough).count();
     let (worst, mean) = (100.0 * worst, 100.0 * mean);
+    let dots = [("worst curve", worst), ("mean of all", mean)]
+        .map(|(name, share)| Compared::at_least(name, share, 100.0 * SHARE, "%"));
     found(&all, format!("{enough} of {} curves; mean {mean:.1} %, worst {worst:.1} %", all.len()))
+        .comparing(dots.into())
 }

@@ -7,6 +7,7 @@
 mod charts;
 mod claims;
 mod curves;
+mod front;
 mod plan;
 pub mod real;
 mod tables;
@@ -43,7 +44,8 @@ pub const STUDY: Study = Study {
         let data = claims::Data { results, over_time: &all };
         let claims = WORDS.verdicts(claims::CLAIMS, |test| test(&data));
         let (figures, tables) = (charts::all(results, &all), tables::all(results, &all));
-        Ok(Said { claims, figures, tables, ..Said::default() })
+        let (front, views) = (front::front(results), evidence.views(|_| front::views())?);
+        Ok(Said { front, claims, figures, tables, views, ..Said::default() })
     },
     real: Real::OnRequest(|| real::run(&crate::real::transfer)),
     judges_controllers: false,

@@ -2,10 +2,10 @@
 
 use super::plan::{ARC, ARC_READINGS, LOSS, OURS, PAPER_TCPS, RTT, SIZE};
 use super::{OVERLAP, contests, friendliness, goodput, limit};
-use crate::shared::parts::found;
+use crate::shared::parts::{compare, found};
 use crate::shared::runs::{Runs, least, most};
 use crate::shared::words::{Claim, claim};
-use lightlag_lab::report::Finding;
+use lightlag_lab::report::{Compared, Finding, Met};
 use lightlag_lab::results::{Results, number};
 
 /// Of the limit: full use of the link.
@@ -16,6 +16,8 @@ const KNEE: f64 = 0.85;
 const EQUAL: f64 = 0.95;
 /// Least share of what CUBIC has alone, or of half of the link where that is less.
 const STARVES: f64 = 0.2;
+/// A tenth of the link, in kbit/s.
+const TENTH: f64 = 100.0;
 /// Half of the link, in kbit/s.
 const HALF: f64 = 500.0;
 /// Flows share for at least this part of the shortest; otherwise there is nothing to be fair about.
@@ -66,16 +68,18 @@ fn share(results: &Results, variant: &str, rtt: f64) -> Option<f64> {
 fn full_up_to_10_s(results: &Results, arc: &str) -> Finding {
     let rtts = Runs::of(results, "figure_3").numbers(RTT).into_iter().filter(|rtt| *rtt <= 10.0);
     let shares: Vec<(f64, f64)> = rtts.filter_map(|rtt| Some((rtt, share(results, arc, rtt)?))).collect();
-    let all: Vec<bool> = shares.iter().map(|share| share.1 >= FULL).collect();
+    let one =
+        |(rtt, share): &(f64, f64)| Compared::at_least(format!("{rtt} s"), 100.0 * share, 100.0 * FULL, "%");
+    let all = shares.iter().map(one).collect();
     let told: Vec<String> =
         shares.iter().map(|(rtt, share)| format!("{rtt} s: {:.0} %", 100.0 * share)).collect();
-    found(&all, format!("share of the limit at {}", told.join(", ")))
+    compare(all, format!("share of the limit at {}", told.join(", ")))
 }
 
 fn tcps_at_10_s(results: &Results) -> Finding {
     let each = PAPER_TCPS.map(|tcp| (tcp, at(results, "figure_3", tcp, RTT, 10.0)));
-    let all: Vec<bool> = each.iter().filter_map(|(_, value)| value.map(|kbit| kbit < 100.0)).collect();
-    found(&all, told(&each))
+    let one = |(tcp, kbit): &(&str, Option<f64>)| Some(Compared::at_most(*tcp, (*kbit)?, TENTH, "kbit/s"));
+    compare(each.iter().filter_map(one).collect(), told(&each))
 }
 
 fn told(each: &[(&str, Option<f64>)]) -> String {
@@ -84,16 +88,18 @@ fn told(each: &[(&str, Option<f64>)]) -> String {
 }
 
 fn knees(results: &Results) -> Finding {
-    let (mut all, mut shown) = (Vec::new(), Vec::new());
+    let (mut all, mut shown, mut dots) = (Vec::new(), Vec::new(), Vec::new());
     for tcp in PAPER_TCPS {
         let (before, after) = if tcp == "westwood_plus" { (2.0, 5.0) } else { (0.8, 2.0) };
         if let (Some(full), Some(less)) = (share(results, tcp, before), share(results, tcp, after)) {
-            all.push(full >= KNEE && less < KNEE);
-            let (full, less) = (100.0 * full, 100.0 * less);
+            let (full, less, knee) = (100.0 * full, 100.0 * less, 100.0 * KNEE);
+            dots.push(Compared::at_least(format!("{tcp}, {before} s"), full, knee, "%"));
+            dots.push(Compared::at_most(format!("{tcp}, {after} s"), less, knee, "%"));
+            all.push(full >= knee && less < knee);
             shown.push(format!("{tcp} {full:.0} % at {before} s and {less:.0} % at {after} s"));
         }
     }
-    found(&all, format!("of the limit: {}", shown.join(", ")))
+    found(&all, format!("of the limit: {}", shown.join(", "))).comparing(dots)
 }
 
 fn at_2000_s(results: &Results, arc: &str) -> Finding {
@@ -103,7 +109,11 @@ fn at_2000_s(results: &Results, arc: &str) -> Finding {
     // "About": within a factor of three.
     let about = (10.0 / 3.0..=30.0).contains(&kbit);
     let nothing = tcps.iter().all(|(_, value)| value.is_none_or(|kbit| kbit < 1.0));
-    found(&[about, nothing], format!("arc {} kbit/s; {}", number(kbit), told(&tcps)))
+    let tcp =
+        |(tcp, kbit): &(&'static str, Option<f64>)| Some(Compared::at_most(*tcp, (*kbit)?, 1.0, "kbit/s"));
+    let arc = Compared::within(ARC, kbit, (Some(10.0 / 3.0), Some(30.0)), "kbit/s");
+    let dots = std::iter::once(arc).chain(tcps.iter().filter_map(tcp)).collect();
+    found(&[about, nothing], format!("arc {} kbit/s; {}", number(kbit), told(&tcps))).comparing(dots)
 }
 
 fn orders_at_600_s(results: &Results, arc: &str) -> Finding {
@@ -112,11 +122,11 @@ fn orders_at_600_s(results: &Results, arc: &str) -> Finding {
         let of = |variant: &str| at(results, "figure_4", variant, LOSS, loss);
         let best = PAPER_TCPS.iter().filter_map(|tcp| of(tcp)).reduce(f64::max);
         if let (Some(arc), Some(best)) = (of(arc), best) {
-            all.push(arc >= 10.0 * best);
+            all.push(Compared::at_least(format!("p = {loss}"), arc / best, 10.0, "times"));
             shown.push(format!("{:.0} times the best at p = {loss}", arc / best));
         }
     }
-    found(&all, shown.join(", "))
+    compare(all, shown.join(", "))
 }
 
 /// Sizes in bytes and goodputs in kbit/s of a curve of figure 5; none unless one file is larger than a few tens of MB,
@@ -159,7 +169,12 @@ fn sooner_than_tcp_planet(results: &Results) -> Finding {
         number(arc / 1e6),
         number(planet / 1e6)
     );
-    found(&[arc <= TENS_OF_MB, planet > TENS_OF_MB], finding)
+    let dots = vec![
+        Compared::at_most(ARC, arc / 1e6, TENS_OF_MB / 1e6, "MB"),
+        Compared::at_least("tcp_planet", planet / 1e6, TENS_OF_MB / 1e6, "MB")
+            .found(Met::from_so(planet > TENS_OF_MB)),
+    ];
+    compare(dots, finding)
 }
 
 fn equal(results: &Results) -> Finding {
@@ -185,13 +200,19 @@ fn equal(results: &Results) -> Finding {
         100.0 * overlap,
         all.len() - shared.len()
     );
-    found(&equal, finding)
+    let dots = vec![Compared::at_least("least Jain index", worst, EQUAL, "")];
+    found(&equal, finding).comparing(dots)
 }
 
 fn lives_beside(results: &Results) -> Finding {
-    let (mut all, mut shown, mut last) = (Vec::new(), Vec::new(), "");
+    let (mut all, mut shown, mut dots, mut last) = (Vec::new(), Vec::new(), Vec::new(), "");
     for (variant, rtt, loss, [ours, cubic, alone]) in contests(results) {
         all.push(ours >= STARVES * HALF && cubic >= STARVES * alone.min(HALF));
+        let place = format!("{}, {rtt} s, p = {loss}", variant.trim_start_matches("udpdtn, "));
+        let share = |kbit: f64, of: f64| 100.0 * kbit / of;
+        let least = 100.0 * STARVES;
+        dots.push(Compared::at_least(format!("ours: {place}"), share(ours, HALF), least, "%"));
+        dots.push(Compared::at_least(format!("CUBIC: {place}"), share(cubic, alone.min(HALF)), least, "%"));
         let tenths = |kbit: f64| number((kbit * 10.0).round() / 10.0);
         let (ours, cubic, alone) = (number(ours.round()), tenths(cubic), tenths(alone));
         // A variant is named where its runs begin.
@@ -199,15 +220,16 @@ fn lives_beside(results: &Results) -> Finding {
         last = variant;
         shown.push(format!("{of}{rtt} s, p = {loss}: {ours} and {cubic} ({alone} alone)"));
     }
-    found(&all, format!("kbit/s of contact_rate and CUBIC: {}", shown.join("; ")))
+    found(&all, format!("kbit/s of contact_rate and CUBIC: {}", shown.join("; "))).comparing(dots)
 }
 
 fn friendly(results: &Results) -> Finding {
     let (mut all, mut shown) = (Vec::new(), Vec::new());
     for (rtt, loss, [arc, new_reno, fair]) in friendliness(results) {
-        all.push(new_reno >= FRIENDLY_SHARE * fair);
+        let share = 100.0 * new_reno / fair;
+        all.push(Compared::at_least(format!("{rtt} s, p = {loss}"), share, 100.0 * FRIENDLY_SHARE, "%"));
         let [arc, new_reno, fair] = [arc, new_reno, fair].map(|kbit| number(kbit.round()));
         shown.push(format!("{rtt} s, p = {loss}: {arc}, {new_reno} ({fair})"));
     }
-    found(&all, format!("kbit/s of ARC, NewReno (beside another NewReno): {}", shown.join("; ")))
+    compare(all, format!("kbit/s of ARC, NewReno (beside another NewReno): {}", shown.join("; ")))
 }

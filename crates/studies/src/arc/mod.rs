@@ -5,6 +5,7 @@
 
 mod charts;
 mod claims;
+mod front;
 mod plan;
 
 use crate::shared::points::metrics_of;
@@ -37,6 +38,8 @@ pub const STUDY: Study = Study {
         let results = evidence.results;
         let claims = WORDS.verdicts(claims::CLAIMS, |test| test(results));
         Ok(Said {
+            front: front::front(results),
+            views: evidence.views(|_| front::views())?,
             claims,
             figures: charts::figures(results),
             tables: charts::tables(results),

@@ -16,13 +16,13 @@ const LIMIT: &str = "RRCC: limit per contact";
 /// What stands in the introduction for its `{names}`.
 pub(super) fn facts(results: &Results, tested: &[Tested]) -> Vec<(&'static str, String)> {
     let data = Data::of(results, &Reading::PRIMARY);
-    vec![
-        ("tally", tally(tested)),
-        ("control", control(&data)),
-        ("universal", universal(&data)),
-        ("readings", readings(results, tested)),
-        ("ion", ion(&data)),
-    ]
+    vec![("readings", readings(results, tested)), ("ion", ion(&data))]
+}
+
+/// What the report says first.
+pub(super) fn answer(results: &Results, tested: &[Tested]) -> Vec<String> {
+    let data = Data::of(results, &Reading::PRIMARY);
+    vec![control(&data), universal(&data), tally(tested)]
 }
 
 fn tally(tested: &[Tested]) -> String {
@@ -54,8 +54,9 @@ fn of(ranked: &[(&str, f64)], name: &str) -> Option<f64> {
 fn control(data: &Data<'_>) -> String {
     let best = |view: &Runs<'_>| {
         let all = ranked(view);
-        let (name, ratio) = *all.iter().find(|(name, _)| *name != BASELINE)?;
-        Some((name.to_owned(), number(ratio), number(of(&all, BASELINE)?)))
+        let (name, _) = *all.iter().find(|(name, _)| *name != BASELINE)?;
+        let told = |name: &str| interval(view.only(ROUTER, "epidemic").only(MECHANISM, name).estimate(RATIO));
+        Some((name.to_owned(), told(name), told(of(&all, BASELINE).map(|_| BASELINE)?)))
     };
     let (Some(planets), Some(earth)) = (best(&data.figure_7), best(&data.figure_9)) else {
         return NOT_RUN.to_owned();

@@ -7,6 +7,7 @@
 pub mod cell;
 mod charts;
 pub mod claims;
+mod front;
 mod learnt;
 pub(crate) mod plan;
 mod readings;
@@ -38,7 +39,9 @@ pub const STUDY: Study = Study {
         let (figures, tables) = (charts::all(results), tables::all(results, &tested));
         let facts = learnt::facts(results, &tested);
         let claims = tested.iter().map(claims::Tested::verdict).collect();
-        Ok(Said { claims, figures, tables, facts, ..Said::default() })
+        let front = front::front(results, learnt::answer(results, &tested));
+        let views = evidence.views(|out| front::views(&out.join("scenarios")))?;
+        Ok(Said { front, claims, figures, tables, facts, views, ..Said::default() })
     },
     real: Real::Nothing,
     judges_controllers: false,

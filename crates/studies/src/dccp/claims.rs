@@ -6,10 +6,10 @@ use super::variants::{
     CCID2, CCID3, INCONSISTENT, LINUX, LTP_CCID2, LTP_CCID3, LTP_PACED, LTP_UNPACED, PAIRS, PAUSES, SMALL,
     STUCK, TCP_SACK, Variant,
 };
-use crate::shared::parts::{NOT_RUN, found};
+use crate::shared::parts::{NOT_RUN, compare, found};
 use crate::shared::runs::Runs;
 use crate::shared::words::{Claim, claim};
-use lightlag_lab::report::Finding;
+use lightlag_lab::report::{Compared, Finding, Met};
 use lightlag_lab::results::Results;
 use lightlag_lab::statistics::mean;
 
@@ -85,50 +85,59 @@ fn throughput(results: &Results) -> Finding {
                 .filter_map(move |pair| Some((format!("{} on {link}", pair.1.name), here.beyond(*pair)?)))
         })
         .collect();
-    let all: Vec<bool> = each.iter().map(|(_, beyond)| beyond.abs() <= ALIKE).collect();
-    let outside = all.iter().filter(|alike| !**alike).count();
+    let all: Vec<Compared> = each.iter().map(|(what, beyond)| near_tcp(what, *beyond)).collect();
+    let outside = all.iter().filter(|alike| !alike.is_met()).count();
     let by_size = |one: &&(String, f64), other: &&(String, f64)| one.1.abs().total_cmp(&other.1.abs());
     let worst = each
         .iter()
         .max_by(by_size)
         .map_or(String::new(), |(what, beyond)| format!("; farthest from it {what}: {beyond:+.1} %"));
-    found(&all, format!("{outside} of {} outside{worst}", all.len()))
+    let told = format!("{outside} of {} outside{worst}", all.len());
+    compare(all, told)
 }
 
 fn as_tcp(here: Here<'_>) -> Finding {
-    alike(&PAIRS.iter().filter_map(|pair| here.beyond(*pair)).collect::<Vec<_>>())
+    alike(&PAIRS.iter().filter_map(|pair| Some((pair.1.name, here.beyond(*pair)?))).collect::<Vec<_>>())
 }
 
 fn throughput_on_sockets(results: &Results) -> Finding {
     let (world, sockets) = (Here::satellite(results, 0.0), Here::sockets(results));
     let beyond = |(tcp, dccp): &(Variant, Variant)| {
-        Some(100.0 * (sockets.goodput(*dccp)? / world.goodput(*tcp)? - 1.0))
+        Some((dccp.name, 100.0 * (sockets.goodput(*dccp)? / world.goodput(*tcp)? - 1.0)))
     };
     alike(&PAIRS.iter().filter_map(beyond).collect::<Vec<_>>())
 }
 
 /// Goodputs of DCCP beyond those of TCP, in percent.
-fn alike(each: &[f64]) -> Finding {
-    let all: Vec<bool> = each.iter().map(|beyond| beyond.abs() <= ALIKE).collect();
-    found(&all, each.iter().map(|beyond| format!("{beyond:+.1} %")).collect::<Vec<_>>().join(", "))
+fn alike(each: &[(&str, f64)]) -> Finding {
+    let told: Vec<String> = each.iter().map(|(_, beyond)| format!("{beyond:+.1} %")).collect();
+    compare(each.iter().map(|(name, beyond)| near_tcp(name, *beyond)).collect(), told.join(", "))
+}
+
+fn near_tcp(what: &str, beyond: f64) -> Compared {
+    Compared::within(what, beyond, (Some(-ALIKE), Some(ALIKE)), "%")
 }
 
 fn spread(here: Here<'_>) -> Finding {
     let told =
         |variant: Variant| Some((variant.name, here.variation(variant)?, here.goodputs(variant).len()));
     let each: Vec<_> = [WINDOWED[0], CCID2, CCID3].into_iter().filter_map(told).collect();
-    let all: Vec<bool> = each.iter().map(|(_, variation, _)| *variation < SPREAD).collect();
+    let all = each
+        .iter()
+        .map(|(name, variation, _)| {
+            Compared::at_most(*name, *variation, SPREAD, "%").found(Met::from_so(*variation < SPREAD))
+        })
+        .collect();
     let mut shown: Vec<String> = each
         .iter()
         .map(|(name, variation, count)| format!("{variation:.2} % over {count} of {name}"))
         .collect();
     shown.extend(here.variation(TCP_SACK).map(|variation| format!("{variation:.2} % of {}", TCP_SACK.name)));
-    found(&all, shown.join(", "))
+    compare(all, shown.join(", "))
 }
 
 fn pauses(here: Here<'_>) -> Finding {
-    let mut all = Vec::new();
-    let mut shown = Vec::new();
+    let (mut all, mut shown, mut dots) = (Vec::new(), Vec::new(), Vec::new());
     for variant in [WINDOWED[0], CCID2, CCID3] {
         let (Some(longest), Some(rtt)) =
             (here.most(variant, "longest_pause_s"), here.most(variant, "rtt_most_s"))
@@ -136,6 +145,7 @@ fn pauses(here: Here<'_>) -> Finding {
             continue;
         };
         all.push(longest <= rtt + TIMER_MARGIN_S);
+        dots.push(Compared::at_most(variant.name, longest, rtt + TIMER_MARGIN_S, "s"));
         let mut told = format!("{}: longest {longest:.2} s at round trips up to {rtt:.2} s", variant.name);
         // The packets of a rate wait for their own time, not for acknowledgements.
         if variant != CCID3 {
@@ -145,7 +155,7 @@ fn pauses(here: Here<'_>) -> Finding {
         }
         shown.push(told);
     }
-    found(&all, shown.join("; "))
+    found(&all, shown.join("; ")).comparing(dots)
 }
 
 /// Losses that were answered once, more often, and not, of all connections.
@@ -187,7 +197,8 @@ fn stuck(results: &Results) -> Finding {
         alone(STUCK),
         alone(CCID2)
     );
-    found(&[stuck < ours / 2.0, alone(STUCK) > 50.0], told)
+    let dots = vec![Compared::at_most("stuck window", stuck, ours / 2.0, "Mbit/s")];
+    found(&[stuck < ours / 2.0, alone(STUCK) > 50.0], told).comparing(dots)
 }
 
 fn waiting(results: &Results) -> Finding {
@@ -204,7 +215,10 @@ fn waiting(results: &Results) -> Finding {
         variation(PAUSES),
         variation(CCID2)
     );
-    found(&[faulty > 10.0 * ours.max(1.0)], told)
+    let bound = 10.0 * ours.max(1.0);
+    let dot =
+        Compared::at_least("pauses until a timer", faulty, bound, "").found(Met::from_so(faulty > bound));
+    compare(vec![dot], told)
 }
 
 fn inconsistent(here: Here<'_>) -> Finding {
@@ -241,7 +255,10 @@ fn collapses(results: &Results) -> Finding {
         beside(LTP_UNPACED),
         beside(LTP_PACED)
     );
-    found(&[unpaced < COLLAPSES * paced], finding)
+    let bound = COLLAPSES * paced;
+    let dot = Compared::at_most("sent at 100 Mbit/s", unpaced, bound, "Mbit/s")
+        .found(Met::from_so(unpaced < bound));
+    compare(vec![dot], finding)
 }
 
 /// LTP over DCCP beside LTP over UDP that nothing controls.
@@ -263,7 +280,11 @@ fn controlled(results: &Results) -> Finding {
         )
     };
     let finding = [shown(LTP_CCID2, &two), shown(LTP_CCID3, &three), shown(LTP_UNPACED, &unpaced)].join("; ");
-    found(&[keeps(&two), keeps(&three)].concat(), finding)
+    let dots = [("ccid2", &two), ("ccid3", &three)].map(|(name, one)| {
+        let share = 100.0 * one.1[2] / unpaced.1[2];
+        Compared::at_most(format!("drops of {name}, of those unpaced"), share, 100.0 * DROPS_FEWER, "%")
+    });
+    found(&[keeps(&two), keeps(&three)].concat(), finding).comparing(dots.into())
 }
 
 /// DCCP as Linux had it, with all faults at once.
@@ -275,5 +296,5 @@ fn huge_variations(here: Here<'_>) -> Finding {
         "{goodput:.2} Mbit/s and a coefficient of variation of {variation:.1} % over {} connections with all four faults",
         here.goodputs(LINUX).len()
     );
-    found(&[variation >= HUGE], finding)
+    compare(vec![Compared::at_least("coefficient of variation", variation, HUGE, "%")], finding)
 }

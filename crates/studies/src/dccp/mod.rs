@@ -7,6 +7,7 @@
 mod charts;
 mod claims;
 mod curves;
+mod front;
 mod here;
 mod plan;
 mod seen;
@@ -36,7 +37,8 @@ pub const STUDY: Study = Study {
         let (curves, connections) = curves::all()?;
         let claims = WORDS.verdicts(claims::CLAIMS, |test| test(results));
         let figures = charts::all(results, &curves).into_iter().chain(connections).collect();
-        Ok(Said { claims, figures, tables: tables::all(results), ..Said::default() })
+        let (front, views) = (front::front(results), evidence.views(|_| front::views())?);
+        Ok(Said { front, claims, figures, tables: tables::all(results), views, ..Said::default() })
     },
     real: Real::Always(|| Ok(Measured { rows: sockets::run(&crate::real::connect)?, over_time: Vec::new() })),
     judges_controllers: false,

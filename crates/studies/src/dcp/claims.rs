@@ -9,10 +9,10 @@ use super::reference::CEILING;
 use super::variants::{AIMD, DCP, DCP_MARKS, DCP_ROUND_TRIPS, DCP_SLOW_START, LEDBAT, NEWCOMER, TCP_LIKE};
 use super::{AGGREGATED, DROPS, GOODPUT, JAIN, Number, QUEUEING, TIMEOUTS, shares};
 use crate::shared::charts::{Curve, NONE};
-use crate::shared::parts::{NOT_RUN, found};
+use crate::shared::parts::{NOT_RUN, compare, found};
 use crate::shared::runs::{Runs, least, most};
 use crate::shared::words::{Claim, claim};
-use lightlag_lab::report::Finding;
+use lightlag_lab::report::{Compared, Finding, Met};
 use lightlag_lab::results::{Results, number};
 use lightlag_lab::statistics::mean;
 
@@ -34,6 +34,8 @@ const ADVANTAGE: f64 = 60.0;
 const FAIR: f64 = 0.95;
 /// A smaller target that costs less than this share of goodput costs nothing.
 const COSTS: f64 = 0.01;
+
+const MBIT: &str = "Mbit/s";
 
 /// What claims are tested on.
 pub struct Data<'a> {
@@ -112,7 +114,10 @@ fn steady_window(data: &Data<'_>) -> Finding {
     };
     let middle = (least + most) / 2.0;
     let (steady, there) = (most - least <= STEADY * middle, (middle - WINDOW).abs() <= STEADY * WINDOW);
+    let around = (Some(WINDOW * (1.0 - STEADY)), Some(WINDOW * (1.0 + STEADY)));
+    let window = Compared::within("window", middle, around, "Interests").with_interval(Some((least, most)));
     found(&[steady, there], format!("between {least:.1} and {most:.1} from {STEADY_FROM_S} s on"))
+        .comparing(vec![window])
 }
 
 /// Goodput of the path of section VI-A, in Mbit/s.
@@ -123,20 +128,25 @@ fn goodput(data: &Data<'_>, variant: &str) -> Option<f64> {
 fn no_timeouts(data: &Data<'_>, figure: &str, variant: &str, places: &[(&str, f64)]) -> Finding {
     let each = TIMEOUTS.each(data.results, figure, variant, places);
     let Some(most) = most(&each) else { return Finding::untestable(NOT_RUN) };
-    found(&[most == 0.0], format!("{most} timeouts in 60 s"))
+    compare(vec![Compared::at_most(variant, most, 0.0, "timeouts")], format!("{most} timeouts in 60 s"))
 }
 
 fn goodput_is(data: &Data<'_>, variant: &str, printed: f64) -> Finding {
     let Some(ours) = goodput(data, variant) else { return Finding::untestable(NOT_RUN) };
-    let met = (ours - printed).abs() <= PRINTED * printed;
-    found(&[met], format!("{ours:.2} Mbit/s of at most {CEILING:.2}"))
+    let around = (Some(printed * (1.0 - PRINTED)), Some(printed * (1.0 + PRINTED)));
+    compare(
+        vec![Compared::within(variant, ours, around, MBIT)],
+        format!("{ours:.2} Mbit/s of at most {CEILING:.2}"),
+    )
 }
 
 fn more_than(data: &Data<'_>, other: &str) -> Finding {
     let (Some(ours), Some(others)) = (goodput(data, DCP), goodput(data, other)) else {
         return Finding::untestable(NOT_RUN);
     };
-    found(&[ours > others * (1.0 + COSTS)], format!("{ours:.2} and {others:.2} Mbit/s"))
+    let least = others * (1.0 + COSTS);
+    let dot = Compared::at_least("dcp", ours, least, MBIT).found(Met::from_so(ours > least));
+    compare(vec![dot], format!("{ours:.2} and {others:.2} Mbit/s"))
 }
 
 /// Nothing waits but for the packet that is leaving.
@@ -161,7 +171,10 @@ fn empty_for_seconds(data: &Data<'_>) -> Finding {
     let full = queue.iter().position(|point| point.1 >= NEARLY_FULL);
     let Some(full) = full else { return Finding::untestable("the queue was never full") };
     let longest = longest_empty(&queue[full..]);
-    found(&[longest >= FEW_SECONDS], format!("{longest:.1} s at most"))
+    compare(
+        vec![Compared::at_least("longest empty", longest, FEW_SECONDS, "s")],
+        format!("{longest:.1} s at most"),
+    )
 }
 
 fn halts(data: &Data<'_>) -> Finding {
@@ -172,7 +185,9 @@ fn halts(data: &Data<'_>) -> Finding {
     // The target is a full queue: a window that grows further loses packets.
     let told =
         format!("drops at the queue that the target fills: {dcp} of DCP, {tcp} of the TCP-like protocol");
-    found(&[dcp == 0.0, tcp == 0.0], told)
+    let dots =
+        [(DCP, dcp), (TCP_LIKE, tcp)].map(|(name, drops)| Compared::at_most(name, drops, 0.0, "drops"));
+    compare(dots.into(), told)
 }
 
 /// What a target gives at a jitter.
@@ -265,14 +280,18 @@ fn used() -> f64 {
 
 fn suffers(data: &Data<'_>, jitter: f64) -> Finding {
     let each = after_switch(data, LEDBAT, BY_DISTANCE, jitter);
-    let all: Vec<bool> = each.iter().map(|(_, value)| *value < used()).collect();
-    found(&all, told(&each, BY_DISTANCE.unit))
+    let one = |(at, value): &(f64, f64)| {
+        let so = Met::from_so(*value < used());
+        Compared::at_most(format!("{at} {}", BY_DISTANCE.unit), *value, used(), MBIT).found(so)
+    };
+    compare(each.iter().map(one).collect(), told(&each, BY_DISTANCE.unit))
 }
 
 fn recovers(data: &Data<'_>, variant: &str, by: By, jitter: f64) -> Finding {
     let each = after_switch(data, variant, by, jitter);
-    let all: Vec<bool> = each.iter().map(|(_, value)| *value >= used()).collect();
-    found(&all, told(&each, by.unit))
+    let one =
+        |(at, value): &(f64, f64)| Compared::at_least(format!("{at} {}", by.unit), *value, used(), MBIT);
+    compare(each.iter().map(one).collect(), told(&each, by.unit))
 }
 
 fn latecomer(data: &Data<'_>, jitter: f64) -> Finding {
@@ -281,10 +300,13 @@ fn latecomer(data: &Data<'_>, jitter: f64) -> Finding {
         Some((start, mean(&shares(data.results, "start", LEDBAT, &places, 1))?))
     };
     let shares: Vec<(f64, f64)> = data.levels("start", START).into_iter().filter_map(share).collect();
-    let all: Vec<bool> = shares.iter().map(|(_, share)| *share >= ADVANTAGE).collect();
+    let one = |(start, share): &(f64, f64)| {
+        Compared::at_least(format!("started at {start} s"), *share, ADVANTAGE, "%")
+    };
+    let all = shares.iter().map(one).collect();
     let shown: Vec<String> =
         shares.iter().map(|(start, share)| format!("{share:.0} % started at {start} s")).collect();
-    found(&all, format!("share of the second: {}", shown.join(", ")))
+    compare(all, format!("share of the second: {}", shown.join(", ")))
 }
 
 fn fair(data: &Data<'_>, variant: &str) -> Finding {
@@ -293,7 +315,7 @@ fn fair(data: &Data<'_>, variant: &str) -> Finding {
     let mut test = |figure, places: &[(&str, f64)], what: String| {
         let each = JAIN.each(data.results, figure, variant, places);
         if let Some(least) = least(&each) {
-            all.push(least >= FAIR);
+            all.push(Compared::at_least(what.clone(), least, FAIR, ""));
             let below = each.iter().filter(|jain| **jain < FAIR).count();
             let lost = DROPS.map(|drops| {
                 let mean = drops.mean(data.results, figure, variant, places);
@@ -314,7 +336,7 @@ fn fair(data: &Data<'_>, variant: &str) -> Finding {
         test("edge", &[(EDGE, at)], format!("edges of {at} Mbit/s"));
     }
     test("random_start", &[], "random starts without jitter".to_owned());
-    found(&all, format!("least Jain index: {}", shown.join(", ")))
+    compare(all, format!("least Jain index: {}", shown.join(", ")))
 }
 
 /// Drops are few if they are less than what a queue holds.
@@ -328,11 +350,20 @@ fn losses_of_first(data: &Data<'_>, jitter: f64) -> Finding {
         let drops =
             |drops: Number| drops.mean(data.results, "edge", NEWCOMER, &[(EDGE, edge), (JITTER, jitter)]);
         if let (Some(one), Some(two)) = (drops(DROPS[0]), drops(DROPS[1])) {
-            all.push(one > 0.0 && one <= FEW_DROPS);
+            let so = Met::from_so(one > 0.0 && one <= FEW_DROPS);
+            all.push(
+                Compared::within(
+                    format!("edges of {edge} Mbit/s"),
+                    one,
+                    (Some(1.0), Some(FEW_DROPS)),
+                    "drops",
+                )
+                .found(so),
+            );
             shown.push(format!("{} and {} with edges of {edge} Mbit/s", number(one), number(two)));
         }
     }
-    found(&all, format!("drops of the first and the second: {}", shown.join("; ")))
+    compare(all, format!("drops of the first and the second: {}", shown.join("; ")))
 }
 
 /// Mean goodput of a variant where Interests queue, at a jitter.
@@ -345,11 +376,12 @@ fn keeps_path(data: &Data<'_>, variant: &str, figures: &[&str]) -> Finding {
     for &figure in figures {
         for jitter in data.levels(figure, JITTER) {
             let Some(ours) = with_interests(data, figure, variant, jitter) else { continue };
-            all.push(ours >= USED * limit(figure));
+            let share = 100.0 * ours / limit(figure);
+            all.push(Compared::at_least(format!("{figure}, jitter {jitter} ms"), share, 100.0 * USED, "%"));
             shown.push(format!("{ours:.2} of {:.2} ({figure}, jitter {jitter} ms)", limit(figure)));
         }
     }
-    found(&all, format!("Mbit/s: {}", shown.join(", ")))
+    compare(all, format!("Mbit/s: {}", shown.join(", ")))
 }
 
 fn more_than_by_round_trips(data: &Data<'_>) -> Finding {
@@ -373,13 +405,13 @@ fn aggregated(data: &Data<'_>, variant: &str, jitter: f64) -> Finding {
         let mean =
             |number: Number| number.mean(data.results, SAME_CONTENT, variant, &places).unwrap_or(f64::NAN);
         if start < FIRST_DATA_S {
-            all.push(least >= FAIR);
+            all.push(Compared::at_least(format!("second starts at {start} s"), least, FAIR, ""));
         }
         let [one, two] = GOODPUT.map(mean);
         let count = number(mean(AGGREGATED).round());
         shown.push(format!("{least:.2} at {start} s ({one:.2} and {two:.2} Mbit/s, {count} aggregated)"));
     }
-    found(&all, format!("least Jain index by the start of the second: {}", shown.join(", ")))
+    compare(all, format!("least Jain index by the start of the second: {}", shown.join(", ")))
 }
 
 fn no_less_than_apart(data: &Data<'_>) -> Finding {

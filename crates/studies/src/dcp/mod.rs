@@ -7,6 +7,7 @@
 mod charts;
 mod claims;
 mod curves;
+mod front;
 mod ours;
 mod plan;
 mod reference;
@@ -45,7 +46,8 @@ pub const STUDY: Study = Study {
             WORDS.verdicts(claims::CLAIMS, |test| test(&claims::Data { results, curves: &curves }));
         claims.extend(WORDS.verdicts(ours::CLAIMS, |test| test(results)));
         let (figures, tables) = (charts::all(results, &curves), tables::all(results));
-        Ok(Said { claims, figures, tables, ..Said::default() })
+        let (front, views) = (front::front(results), evidence.views(|_| front::views())?);
+        Ok(Said { front, claims, figures, tables, views, ..Said::default() })
     },
     real: Real::Nothing,
     judges_controllers: false,

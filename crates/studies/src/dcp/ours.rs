@@ -6,7 +6,7 @@ use super::{DROPS, GOODPUT, JAIN, Number, QUEUEING, shares};
 use crate::shared::parts::{NOT_RUN, found};
 use crate::shared::runs::Runs;
 use crate::shared::words::{Claim, claim};
-use lightlag_lab::report::Finding;
+use lightlag_lab::report::{Compared, Finding};
 use lightlag_lab::results::Results;
 
 /// Least goodput over 60 s from nothing, in Mbit/s, of at most 9.67.
@@ -42,15 +42,16 @@ fn most(values: &[f64]) -> f64 {
 }
 
 fn alone(results: &Results) -> Finding {
-    let (mut all, mut shown) = (Vec::new(), Vec::new());
+    let (mut all, mut shown, mut dots) = (Vec::new(), Vec::new(), Vec::new());
     for jitter in Runs::of(results, "jitter").numbers(JITTER) {
         let each = |number: Number| number.each(results, "jitter", OURS, &[(JITTER, jitter)]);
         let (goodput, queueing) = (least(&each(GOODPUT[0])), most(&each(QUEUEING)));
         let drops = most(&each(DROPS[0]));
+        dots.push(Compared::at_least(format!("jitter {jitter} ms"), goodput, ALONE, "Mbit/s"));
         all.extend([goodput >= ALONE, queueing <= QUEUEING_MS, drops == 0.0]);
         shown.push(format!("{jitter} ms: {goodput:.2} Mbit/s, {queueing:.1} ms, {drops:.0} drops"));
     }
-    found(&all, format!("worst of all seeds by jitter, {}", shown.join("; ")))
+    found(&all, format!("worst of all seeds by jitter, {}", shown.join("; "))).comparing(dots)
 }
 
 fn fair(results: &Results) -> Finding {
@@ -64,23 +65,25 @@ fn fair(results: &Results) -> Finding {
     let told = format!(
         "least index {least:.3}, {below} of {starts} starts below {FAIR}; most drops {one:.0} and {two:.0}"
     );
-    found(&[below == 0, [one, two] == [0.0, 0.0]], told)
+    let dots = vec![Compared::at_least("least Jain index", least, FAIR, "")];
+    found(&[below == 0, [one, two] == [0.0, 0.0]], told).comparing(dots)
 }
 
 fn fair_at_edges(results: &Results) -> Finding {
-    let (mut all, mut shown) = (Vec::new(), Vec::new());
+    let (mut all, mut shown, mut dots) = (Vec::new(), Vec::new(), Vec::new());
     for edge in Runs::of(results, "edge").numbers(EDGE) {
         let places = [(EDGE, edge)];
         let jain = least(&JAIN.each(results, "edge", OURS, &places));
         let drops = DROPS.map(|drops| most(&drops.each(results, "edge", OURS, &places)));
+        dots.push(Compared::at_least(format!("edges of {edge} Mbit/s"), jain, FAIR, ""));
         all.extend([jain >= FAIR, drops == [0.0, 0.0]]);
         shown.push(format!("{edge} Mbit/s: {jain:.3}, {:.0} and {:.0} drops", drops[0], drops[1]));
     }
-    found(&all, format!("worst of all seeds by rate, {}", shown.join("; ")))
+    found(&all, format!("worst of all seeds by rate, {}", shown.join("; "))).comparing(dots)
 }
 
 fn switches(results: &Results) -> Finding {
-    let (mut all, mut shown) = (Vec::new(), Vec::new());
+    let (mut all, mut shown, mut dots) = (Vec::new(), Vec::new(), Vec::new());
     for (figure, column, at, what) in [
         ("switch", DISTANCE, FAR_MS, "five times as far"),
         ("switch_clock", CLOCK, -5.0, "clock 5 s behind"),
@@ -88,9 +91,10 @@ fn switches(results: &Results) -> Finding {
     ] {
         let each = GOODPUT[1].each(results, figure, OURS, &[(column, at)]);
         all.extend(each.iter().map(|value| *value >= AFTER_SWITCH));
+        dots.push(Compared::at_least(what, least(&each), AFTER_SWITCH, "Mbit/s"));
         shown.push(format!("{:.2} Mbit/s ({what})", least(&each)));
     }
-    found(&all, format!("worst of all seeds: {}", shown.join(", ")))
+    found(&all, format!("worst of all seeds: {}", shown.join(", "))).comparing(dots)
 }
 
 fn beside(results: &Results) -> Finding {
@@ -98,15 +102,20 @@ fn beside(results: &Results) -> Finding {
     let late = shares(results, "beside_late", OURS, &[], 1);
     let all: Vec<bool> = first.iter().chain(&late).map(|share| *share >= BESIDE).collect();
     let (first, late) = (least(&first), least(&late));
+    let dots = [("starts first", first), ("starts late", late)];
+    let dots = dots.map(|(order, share)| Compared::at_least(order, share, BESIDE, "%")).into();
     found(&all, format!("worst of all seeds: {first:.0} % where it starts first, {late:.0} % where late"))
+        .comparing(dots)
 }
 
 fn with_interests(results: &Results) -> Finding {
-    let (mut all, mut shown) = (Vec::new(), Vec::new());
+    let (mut all, mut shown, mut dots) = (Vec::new(), Vec::new(), Vec::new());
     for figure in [CROSSED, SLOW] {
         let each = GOODPUT[0].each(results, figure, OURS, &[]);
         all.extend(each.iter().map(|value| *value >= WITH_INTERESTS * limit(figure)));
+        let share = 100.0 * least(&each) / limit(figure);
+        dots.push(Compared::at_least(figure, share, 100.0 * WITH_INTERESTS, "%"));
         shown.push(format!("{:.2} of {:.2} Mbit/s ({figure})", least(&each), limit(figure)));
     }
-    found(&all, format!("worst of all seeds: {}", shown.join(", ")))
+    found(&all, format!("worst of all seeds: {}", shown.join(", "))).comparing(dots)
 }

@@ -12,7 +12,7 @@ use lightlag_protocols::math;
 const RATES: [&str; 7] =
     ["1 kbit/s", "10 kbit/s", "100 kbit/s", "1 Mbit/s", "10 Mbit/s", "100 Mbit/s", "1 Gbit/s"];
 /// Rows: decades of the round-trip time, the longest above.
-const ROUND_TRIPS: [&str; 7] = ["1000 s", "100 s", "10 s", "1 s", "100 ms", "10 ms", "1 ms"];
+pub const ROUND_TRIPS: [&str; 7] = ["1000 s", "100 s", "10 s", "1 s", "100 ms", "10 ms", "1 ms"];
 
 /// Shares of the limit, and shares dropped.
 pub fn figures(standings: &[Standing<'_>]) -> Vec<Figure> {
@@ -33,7 +33,8 @@ fn decade(value: f64, least: f64) -> usize {
     (math::log10(value / least).floor().max(0.0) as usize).min(6)
 }
 
-fn tiles(standings: &[Standing<'_>], measure: &str, share: f64) -> Vec<Tile> {
+/// Tiles of a measure: a quantile over the networks of each decade, a panel for each controller.
+pub fn tiles(standings: &[Standing<'_>], measure: &str, share: f64) -> Vec<Tile> {
     let mut tiles = Vec::new();
     for panel in controllers(standings) {
         for (row, round_trip) in ROUND_TRIPS.iter().enumerate() {

@@ -4,8 +4,8 @@ use super::controllers::{CONTESTANTS, REFERENCE};
 use super::standing::{DROPPED_MOST, NETWORKS_KEPT, Pace, Standing, quantile};
 use super::tables::{PROPERTIES, controllers, kept, left_out};
 use super::text::short;
-use crate::shared::parts::found;
-use lightlag_lab::report::{Finding, Verdict};
+use crate::shared::parts::compare;
+use lightlag_lab::report::{Compared, Finding, Met, Verdict};
 
 /// The controllers that the claims are about: those that are defaults, or those that were asked for.
 pub fn judged<'a>(standings: &[Standing<'a>]) -> Vec<&'a str> {
@@ -36,10 +36,12 @@ fn in_most(standings: &[Standing<'_>], keeps: impl Fn(&Standing<'_>) -> Option<b
     for name in judged(standings) {
         let asked: Vec<bool> = of(standings, name).filter_map(&keeps).collect();
         let held = asked.iter().filter(|held| **held).count();
-        all.push(held as f64 >= most * asked.len() as f64);
+        let so = held as f64 >= most * asked.len() as f64;
+        let share = 100.0 * held as f64 / asked.len().max(1) as f64;
+        all.push(Compared::at_least(name, share, 100.0 * most, "%").found(Met::from_so(so)));
         said.push(format!("{name} {} of {}", percent(held, asked.len()), asked.len()));
     }
-    found(&all, said.join(", "))
+    compare(all, said.join(", "))
 }
 
 /// All claims of `study.toml`.
@@ -57,8 +59,8 @@ pub fn verdicts(
     ]
 }
 
-/// The five sentences that matter.
-pub fn sentences(standings: &[Standing<'_>], count: usize) -> Vec<(&'static str, String)> {
+/// The sentences that matter: three that the report says first, and facts of its introduction.
+pub fn sentences(standings: &[Standing<'_>], count: usize) -> ([String; 3], Vec<(&'static str, String)>) {
     let judged = judged(standings);
     let each =
         |say: &dyn Fn(&str) -> String| judged.iter().map(|name| say(name)).collect::<Vec<_>>().join("; ");
@@ -114,14 +116,19 @@ pub fn sentences(standings: &[Standing<'_>], count: usize) -> Vec<(&'static str,
         }
     };
     let left_out = left_out(standings, count).map_or(String::new(), |text| format!(" {text}"));
-    vec![
-        ("limits", format!("Of {count} networks, the limits are kept by {limits}.{left_out}")),
-        ("drops", format!("Queues drop 5 % of the packets or more: {drops}.")),
+    let answer = [
+        format!("Of {count} networks, the limits are kept by {limits}."),
+        format!("Queues drop 5 % of the packets or more: {drops}."),
+        format!("The kind of network in which the limits are kept least often: {breaks}."),
+    ];
+    let facts = vec![
         (
             "shares",
-            format!("Median share of the limit on constant, slowly and quickly changing networks: {shares}."),
+            format!(
+                "Median share of the limit on constant, slowly and quickly changing networks: {shares}.{left_out}"
+            ),
         ),
-        ("breaks", format!("The kind of network in which the limits are kept least often: {breaks}.")),
         ("harm", harm),
-    ]
+    ];
+    (answer, facts)
 }

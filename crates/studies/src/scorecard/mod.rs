@@ -9,6 +9,7 @@ mod charts;
 mod claims;
 pub mod controllers;
 mod corners;
+mod front;
 mod limit;
 mod measures;
 mod names;
@@ -50,7 +51,10 @@ pub const STUDY: Study = Study {
         let files = files(&worst);
         let names: Vec<String> = files.iter().map(|file| file.name.clone()).collect();
         let count = plan::network_count(evidence.quick);
+        let (answer, facts) = claims::sentences(&standings, count);
         Ok(Said {
+            front: front::front(&standings, answer),
+            views: evidence.views(|_| front::views(&worst))?,
             claims: claims::verdicts(&standings, |id, finding| WORDS.verdict(id, finding)),
             opening: vec![tables::worst(&worst, &names)],
             figures: charts::figures(&standings),
@@ -59,7 +63,7 @@ pub const STUDY: Study = Study {
                 tables::where_kept(&standings),
                 tables::space(),
             ],
-            facts: claims::sentences(&standings, count),
+            facts,
             scenarios: files,
             ..Said::default()
         })

@@ -1,6 +1,7 @@
 //! What all studies are made of: points that are run, slices of their results, claims, charts and one driver.
 
 pub mod charts;
+pub mod front;
 pub mod over_time;
 pub mod parts;
 pub mod points;

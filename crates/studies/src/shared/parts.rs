@@ -4,7 +4,7 @@
 //! all parts hold, and does not if none does.
 
 use lightlag_lab::compare::SIGNIFICANCE;
-use lightlag_lab::report::{Finding, Holds};
+use lightlag_lab::report::{Compared, Finding, Holds, Met};
 use lightlag_lab::results::number;
 use lightlag_lab::statistics::{self, Estimate, Paired};
 
@@ -85,6 +85,24 @@ impl Part {
         Self { label: label.into(), told, test, wanted }
     }
 
+    /// The difference beside what is claimed of it.
+    fn compared(&self, test: &Paired, end: End) -> Compared {
+        let claimed = match self.wanted {
+            Wanted::Positive => (Some(0.0), None),
+            Wanted::Negative => (None, Some(0.0)),
+            Wanted::Small(margin) => (Some(-margin), Some(margin)),
+            Wanted::Large(margin) if test.difference.mean < 0.0 => (None, Some(-margin)),
+            Wanted::Large(margin) | Wanted::AtLeast(margin) => (Some(margin), None),
+        };
+        let met = match end {
+            End::Holds => Met::Yes,
+            End::Leans => Met::Perhaps,
+            End::Fails => Met::No,
+        };
+        let made = Compared::within(self.label.clone(), test.difference.mean, claimed, "");
+        made.with_interval(test.difference.interval()).found(met)
+    }
+
     fn end(&self, test: &Paired, p: Option<f64>) -> End {
         let mean = test.difference.mean;
         let sure = p.is_some_and(|p| p < SIGNIFICANCE);
@@ -122,7 +140,14 @@ pub fn judge(parts: Vec<Part>) -> Finding {
         run.iter().map(|(part, test)| part.end(test, test.p.and_then(|_| corrected.next()))).collect();
     let told: Vec<String> = run.iter().zip(&ends).map(|((part, _), end)| sentence(part, *end)).collect();
     let hold = ends.iter().filter(|end| **end == End::Holds).count();
-    Finding::new(joined(&ends), told.join("; ")).of_parts(hold, ends.len())
+    let compared = run.iter().zip(&ends).map(|((part, test), end)| part.compared(test, *end)).collect();
+    Finding::new(joined(&ends), told.join("; ")).of_parts(hold, ends.len()).comparing(compared)
+}
+
+/// A claim of numbers that are compared with bounds: it holds if all are as claimed.
+pub fn compare(all: Vec<Compared>, we_measure: impl Into<String>) -> Finding {
+    let met: Vec<bool> = all.iter().map(Compared::is_met).collect();
+    found(&met, we_measure.into()).comparing(all)
 }
 
 /// A claim of plain statements without a test.

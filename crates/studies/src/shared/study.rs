@@ -1,10 +1,11 @@
 //! A study as a row of a table, and the one driver that runs it.
 
+use super::front::Shown;
 use super::points::Points;
 use super::words::Words;
 use crate::STUDIES;
 use crate::shared::over_time::Series;
-use lightlag_lab::report::{Figure, Report, ScenarioText, Table, Verdict};
+use lightlag_lab::report::{Figure, Front, Report, ScenarioText, Table, Verdict};
 use lightlag_lab::results::{Metrics, Results, Row};
 use lightlag_lab::run::{Outcome, Progress};
 use lightlag_lab::sweep;
@@ -108,14 +109,28 @@ pub struct Evidence<'a> {
     pub results: &'a Results,
     /// Series over time that were measured in real time.
     pub over_time: Vec<Series>,
+    /// The folder of the study; `None`: no pages are made that show runs.
+    pub out: Option<&'a Path>,
+}
+
+impl Evidence<'_> {
+    /// Pages that show runs, where there is a folder for them.
+    ///
+    /// # Errors
+    /// What is wrong with a scenario.
+    pub fn views(&self, make: impl Fn(&Path) -> Result<Vec<Shown>, Error>) -> Result<Vec<Shown>, Error> {
+        self.out.map_or(Ok(Vec::new()), make)
+    }
 }
 
 /// The statements of a study.
 #[derive(Default)]
 pub struct Said {
+    /// The first screen.
+    pub front: Front,
     /// The paper's claims beside our measurements.
     pub claims: Vec<Verdict>,
-    /// Tables that follow the introduction.
+    /// Tables before all others.
     pub opening: Vec<Table>,
     /// Figures.
     pub figures: Vec<Figure>,
@@ -127,6 +142,8 @@ pub struct Said {
     pub facts: Vec<(&'static str, String)>,
     /// Scenarios that are written into the folder of the study under their names, and shown in the report.
     pub scenarios: Vec<ScenarioText>,
+    /// Pages that show runs, written beside the report.
+    pub views: Vec<Shown>,
 }
 
 /// A finished study.
@@ -139,6 +156,8 @@ pub struct Studied {
     pub violations: u64,
     /// Scenarios beside the report.
     pub scenarios: Vec<ScenarioText>,
+    /// Pages beside the report.
+    pub views: Vec<Shown>,
 }
 
 impl Study {
@@ -171,11 +190,19 @@ impl Study {
         let mut results = points.run(order, self.metrics)?;
         results.rows.extend(measured.rows);
         let violations = results.rows.iter().filter_map(|row| row.metric("violations")).sum::<f64>() as u64;
-        let evidence = Evidence { quick: order.quick, results: &results, over_time: measured.over_time };
+        let evidence = Evidence {
+            quick: order.quick,
+            results: &results,
+            over_time: measured.over_time,
+            out: Some(order.out),
+        };
         let said = (self.evaluate)(&evidence)?;
         warnings.extend(said.warnings);
         let report = Report {
             title: self.words.title.clone(),
+            front: said.front,
+            pages: said.views.iter().map(|shown| shown.view.clone()).collect(),
+            cites: Some(self.words.cite.clone()).filter(|cite| !cite.is_empty()).into_iter().collect(),
             introduction: self.words.introduction(&said.facts),
             warnings,
             build: results.build.clone(),
@@ -187,9 +214,8 @@ impl Study {
             figures: said.figures,
             tables: said.tables,
             scenarios: points.scenarios.into_iter().chain(said.scenarios.iter().cloned()).collect(),
-            ..Report::default()
         };
-        Ok(Studied { results, report, violations, scenarios: said.scenarios })
+        Ok(Studied { results, report, violations, scenarios: said.scenarios, views: said.views })
     }
 
     fn measure(&self, order: &Order<'_>, warnings: &mut Vec<String>) -> Result<Measured, Error> {
@@ -224,6 +250,9 @@ impl Studied {
         std::fs::create_dir_all(&figures).map_err(|why| wrong(&figures, why))?;
         let write = |path: &Path, text: String| std::fs::write(path, text).map_err(|why| wrong(path, why));
         write(&out.join(REPORT_FILE), self.report.html())?;
+        for shown in &self.views {
+            write(&out.join(&shown.view.file), shown.html.clone())?;
+        }
         for scenario in &self.scenarios {
             let path = out.join(&scenario.name);
             let folder = path.parent().unwrap_or(out);

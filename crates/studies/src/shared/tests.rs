@@ -4,7 +4,7 @@ use super::runs::{FIGURE, VARIANT};
 use super::{Evidence, Order, Said, Study};
 use crate::STUDIES;
 use lightlag_lab::metrics::BUNDLES;
-use lightlag_lab::report::Figure;
+use lightlag_lab::report::{Figure, Report};
 use lightlag_lab::results::{Build, Results, Row};
 use lightlag_lab::sweep::Job;
 use serde_json::{Value, json};
@@ -156,7 +156,7 @@ static SAID: LazyLock<Vec<(&'static str, Said)>> = LazyLock::new(|| {
         // All cells of `universal` take minutes, and a quick look has every kind of them.
         let quick = ["scorecard", "universal"].contains(&study.name);
         let results = made_up(study, quick);
-        let evidence = Evidence { quick, results: &results, over_time: Vec::new() };
+        let evidence = Evidence { quick, results: &results, over_time: Vec::new(), out: None };
         (study.name, (study.evaluate)(&evidence).unwrap())
     };
     STUDIES.iter().map(of).collect()
@@ -182,6 +182,47 @@ fn every_claim_figure_and_table_of_every_study_has_its_runs() {
 }
 
 #[test]
+fn every_report_begins_with_its_answer_its_measures_and_a_map() {
+    for (name, said) in &*SAID {
+        let front = &said.front;
+        assert!((2..=3).contains(&front.answer.len()), "{name}: {:?}", front.answer);
+        assert!(front.measures.len() >= 2 && front.map.is_some(), "{name}");
+        for sentence in &front.answer {
+            assert!(
+                sentence.ends_with('.') && sentence.chars().any(|one| one.is_ascii_digit()),
+                "{name}: {sentence}"
+            );
+            assert!(sentence.len() < 420, "{name}: {sentence}");
+        }
+    }
+}
+
+#[test]
+fn every_claim_of_every_study_links_to_what_shows_it() {
+    for (name, said) in &*SAID {
+        let report = Report {
+            claims: said.claims.clone(),
+            opening: said.opening.clone(),
+            figures: said.figures.clone(),
+            tables: said.tables.clone(),
+            ..Report::default()
+        };
+        let html = report.html();
+        let links = html.matches("<a class=\"faint\" href=\"#").count();
+        assert_eq!(links, said.claims.len(), "{name}: {:?}", unlinked(&html, &said.claims));
+    }
+}
+
+/// Claims without a link.
+fn unlinked<'a>(html: &str, claims: &'a [lightlag_lab::report::Verdict]) -> Vec<&'a str> {
+    let of = |id: &&str| {
+        let start = html.find(&format!("<li id=\"{id}\"")).unwrap_or(0);
+        !html[start..].split("</div>").next().unwrap_or_default().contains("<a class=\"faint\"")
+    };
+    claims.iter().map(|claim| claim.id).filter(of).collect()
+}
+
+#[test]
 fn no_text_of_a_report_has_marks_that_a_page_does_not_show() {
     for (study, (name, said)) in STUDIES.iter().zip(&*SAID) {
         let introduction = study.words.introduction(&said.facts);
@@ -190,7 +231,8 @@ fn no_text_of_a_report_has_marks_that_a_page_does_not_show() {
             [&table.title, &table.caption].into_iter().chain(&table.head).chain(table.rows.iter().flatten())
         });
         let claims = said.claims.iter().map(|claim| &claim.we_measure);
-        for text in introduction.iter().chain(&said.warnings).chain(figures).chain(tables).chain(claims) {
+        let introduction = introduction.iter().chain(&said.front.answer);
+        for text in introduction.chain(&said.warnings).chain(figures).chain(tables).chain(claims) {
             let raw = ["`", "**", "](", "</", "&lt;"].into_iter().find(|mark| text.contains(mark));
             assert_eq!(raw, None, "{name}: {text}");
         }

@@ -12,9 +12,16 @@ pub struct Words {
     pub title: String,
     /// Warning of a quick look.
     pub quick: String,
+    /// The paper in BibTeX; empty without one.
+    #[serde(default)]
+    pub cite: String,
     introduction: Vec<String>,
     /// By their number: figure or section of the paper, and the claim.
     claims: BTreeMap<String, [String; 2]>,
+    /// What of the report shows a claim, where that is not called as its figure: the name of a figure, or how the heading of a
+    /// table begins.
+    #[serde(default)]
+    shown: BTreeMap<String, String>,
 }
 
 /// How a claim is tested: its number, a test, and the same where the paper can be read otherwise.
@@ -80,7 +87,7 @@ impl Words {
     /// If the claim is not in `study.toml`.
     pub fn verdict(&'static self, id: &'static str, found: Finding) -> Verdict {
         let [figure, says] = self.claims.get(id).unwrap_or_else(|| panic!("study.toml has no claim {id}"));
-        Verdict::new(id, figure, says, found)
+        Verdict { shown: self.shown.get(id).cloned(), ..Verdict::new(id, figure, says, found) }
     }
 
     #[cfg(test)]

@@ -6,7 +6,7 @@ use lightlag_lab::figure::{Tile, heat_map};
 use lightlag_lab::report::Figure;
 
 /// Differences beyond have the last colour.
-const MOST: f64 = 0.2;
+pub const MOST: f64 = 0.2;
 const TITLE: &str = "Recorded contacts";
 const CAPTION: &str = "Delivery ratio of ours minus that of the best other mechanism of the cell, means over the seeds: blue where ours \
                        is ahead, orange where it is behind. Hover over a tile for its name.";

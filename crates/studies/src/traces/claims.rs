@@ -4,7 +4,7 @@ use super::WORDS;
 use crate::shared::parts::NOT_RUN;
 use crate::universal::cells::{Grade, Measure, Standing};
 use lightlag_lab::compare::SIGNIFICANCE;
-use lightlag_lab::report::{Finding, Holds, Verdict};
+use lightlag_lab::report::{Compared, Finding, Holds, Met, Verdict};
 use lightlag_lab::results::{Results, number};
 
 /// Times the bytes per byte of the best other.
@@ -37,7 +37,8 @@ fn nowhere_dear(all: &[&Standing<'_>]) -> Finding {
         worst.cell.told()
     );
     let holds = if dear.is_empty() { Holds::Yes } else { Holds::No };
-    Finding::new(holds, we_measure + &listed(&dear, Measure::Bytes))
+    let dot = Compared::at_most("most, of the best other", most, MOST, "times");
+    Finding::new(holds, we_measure + &listed(&dear, Measure::Bytes)).comparing(vec![dot])
 }
 
 /// No node of any run had an algorithm that reads a plan.
@@ -125,7 +126,21 @@ fn nowhere_worse(standings: &[&Standing<'_>], measure: Measure) -> Finding {
         (_, 0) => Holds::Partly,
         _ => Holds::No,
     };
-    Finding::new(holds, tally.told() + &listed(&worst(standings, measure), measure))
+    let of = |one: &&Standing<'_>| {
+        let found = one.by(measure)?;
+        let met = match found.grade {
+            Grade::Worse if found.p.is_some_and(|p| p < SIGNIFICANCE) => Met::No,
+            Grade::Worse => Met::Perhaps,
+            _ => Met::Yes,
+        };
+        let label = format!("{} to {}", one.cell.told(), one.other);
+        let dot = Compared::at_least(label, found.mean, 0.0, "").with_interval(found.interval).found(met);
+        Some(dot)
+    };
+    let mut dots: Vec<Compared> = standings.iter().filter_map(of).collect();
+    dots.sort_by(|one, other| one.value.total_cmp(&other.value));
+    dots.truncate(TOLD);
+    Finding::new(holds, tally.told() + &listed(&worst(standings, measure), measure)).comparing(dots)
 }
 
 /// The first of some cells with their differences.

@@ -5,6 +5,7 @@
 
 mod charts;
 mod claims;
+mod front;
 mod plan;
 mod tables;
 #[cfg(test)]
@@ -38,6 +39,8 @@ pub const STUDY: Study = Study {
         let results = evidence.results;
         let standings = cells::standings(results);
         Ok(Said {
+            front: front::front(&standings),
+            views: evidence.views(|out| front::views(&standings, &out.join("scenarios").join("traces")))?,
             claims: claims::evaluate(&standings, results),
             figures: charts::all(&standings),
             tables: tables::all(&standings),

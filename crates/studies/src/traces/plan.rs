@@ -68,6 +68,28 @@ pub fn plan(quick: bool, here: &[&Trace], scenarios: &Path) -> Result<Points, li
     Ok(Points::of(list, if quick { SEEDS_QUICK } else { SEEDS }, &[]))
 }
 
+/// The scenarios of two treatments in a cell; `None`: it is not one of this plan.
+///
+/// # Errors
+/// What is wrong with a trace.
+pub fn shown(
+    [place, router, buffer]: &[&str; 3],
+    names: [&str; 2],
+    scenarios: &Path,
+) -> Result<Option<[ScenarioFile; 2]>, lightlag_scenario::Error> {
+    let trace = TRACES.iter().find(|trace| trace.name == *place);
+    let file = scenarios.join(trace.map_or(GENERATED, |trace| trace.file));
+    let data = trace.map(|trace| format!("{FOLDER}/{}", trace.data));
+    let case = Case { name: place, file: &file, data, buffer };
+    let all = on_records();
+    let of = |name: &str| all.iter().find(|treatment| treatment.name == name);
+    let value = ROUTERS.iter().find(|(name, _)| name == router);
+    let (Some(one), Some(other), Some((_, value))) = (of(names[0]), of(names[1]), value) else {
+        return Ok(None);
+    };
+    Ok(Some([case.treated(value, one)?, case.treated(value, other)?]))
+}
+
 /// A trace with a buffer.
 struct Case<'a> {
     name: &'a str,

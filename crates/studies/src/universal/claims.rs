@@ -6,7 +6,7 @@ use super::plan::DEVELOPMENT;
 use super::regret::{NEAR, Regret, everywhere, ours, told};
 use super::treatments::{NONE_WITH_RECEIPTS, PARTS, name_without};
 use crate::shared::parts::{NOT_RUN, found};
-use lightlag_lab::report::{Finding, Holds, Verdict};
+use lightlag_lab::report::{Compared, Finding, Holds, Met, Verdict};
 use lightlag_lab::results::number;
 use lightlag_lab::statistics::{bootstrap, mean};
 
@@ -75,7 +75,9 @@ pub fn with_interval(found: &Difference) -> String {
 
 fn at_most(found: &[(&Standing<'_>, Difference)], all: usize, most: f64) -> Finding {
     let holds = if found.len() as f64 <= most * all as f64 { Holds::Yes } else { Holds::No };
-    Finding::new(holds, counted(found, all))
+    let share = 100.0 * found.len() as f64 / all.max(1) as f64;
+    let dot = Compared::at_most("networks in which it is worse", share, 100.0 * most, "%");
+    Finding::new(holds, counted(found, all)).comparing(vec![dot])
 }
 
 fn rarely_worse(standings: &[Standing<'_>]) -> Finding {
@@ -103,7 +105,12 @@ fn small_regret(regrets: &[Regret<'_, '_>]) -> Finding {
     };
     let holds = if ours <= REGRET_MOST * next { Holds::Yes } else { Holds::No };
     let we_measure = format!("{}; the next is {name} with {}", number(ours), number(next));
-    Finding::new(holds, we_measure)
+    Finding::new(holds, we_measure).comparing(vec![Compared::at_most(
+        "worst regret",
+        ours,
+        REGRET_MOST * next,
+        "",
+    )])
 }
 
 /// The single other that delivers most.
@@ -117,7 +124,8 @@ fn ahead(regrets: &[Regret<'_, '_>]) -> Finding {
     };
     let holds = if ours.ratio() >= other.ratio() + AHEAD { Holds::Yes } else { Holds::No };
     let we_measure = format!("{}; {} {}", number(ours.ratio()), other.name, number(other.ratio()));
-    Finding::new(holds, we_measure)
+    let dot = Compared::at_least("mean delivery ratio", ours.ratio(), other.ratio() + AHEAD, "");
+    Finding::new(holds, we_measure).comparing(vec![dot])
 }
 
 /// What a part adds to the delivery ratio: the mean over the cells, and its interval by the bootstrap over them.
@@ -138,5 +146,9 @@ fn parts(standings: &[Standing<'_>]) -> Finding {
     let one = |(part, (mean, (low, high))): &(&&str, (f64, (f64, f64)))| {
         format!("{part} {} [{}, {}]", number(*mean), number(*low), number(*high))
     };
-    found(&adds, known.iter().map(one).collect::<Vec<_>>().join("; "))
+    let dots = known.iter().map(|(part, (mean, ends))| {
+        let so = Met::from_so(ends.0 > 0.0);
+        Compared::at_least(**part, *mean, 0.0, "").with_interval(Some(*ends)).found(so)
+    });
+    found(&adds, known.iter().map(one).collect::<Vec<_>>().join("; ")).comparing(dots.collect())
 }

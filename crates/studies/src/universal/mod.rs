@@ -6,6 +6,7 @@
 pub(crate) mod cells;
 mod charts;
 mod claims;
+mod front;
 mod networks;
 mod plan;
 mod regret;
@@ -35,7 +36,10 @@ pub const STUDY: Study = Study {
         let standings = cells::standings(evidence.results);
         let regrets = regret::regrets(&standings);
         let tables = [tables::kinds(&standings), tables::behind(&standings)];
+        let answer = tables::answer(&standings, &regrets);
         Ok(Said {
+            front: front::front(&standings, &regrets, answer),
+            views: evidence.views(|_| front::views(&standings))?,
             claims: claims::evaluate(&standings, &regrets),
             opening: vec![tables::regrets(&regrets)],
             figures: charts::all(&standings),

@@ -134,13 +134,15 @@ pub fn files(standings: &[Standing<'_>]) -> Vec<ScenarioText> {
     (1..).zip(&worse(standings, NEAR)).filter_map(file).collect()
 }
 
+/// What the report says first.
+pub fn answer(standings: &[Standing<'_>], all: &[Regret<'_, '_>]) -> Vec<String> {
+    vec![ahead_sentence(all), regret_sentence(all), worse_sentence(standings)]
+}
+
 /// The facts of the introduction.
 pub fn facts(standings: &[Standing<'_>], all: &[Regret<'_, '_>], runs: usize) -> Vec<(&'static str, String)> {
     let seed = standings.first().and_then(|one| one.cell.case().strip_prefix('s')?.split_once('_'));
     vec![
-        ("regret", regret_sentence(all)),
-        ("worse", worse_sentence(standings)),
-        ("ahead", ahead_sentence(all)),
         ("bytes", bytes_sentence(all)),
         ("parts", parts_sentence(standings)),
         ("mechanism", MECHANISM.to_owned()),

@@ -1,0 +1,26 @@
+//! How to cite.
+
+use crate::results::Build;
+
+/// This program as a BibTeX entry, with the version and the commit of the results.
+pub fn program(build: &Build) -> String {
+    let Build { version, commit } = build;
+    format!(
+        "@software{{lightlag,\n  title = {{{{Lightlag: a laboratory for congestion control under delay and disruption}}}},\n  \
+         author = {{{{The Lightlag developers}}}},\n  year = {{2026}},\n  version = {{{version}}},\n  \
+         note = {{commit {commit}}},\n  license = {{Apache-2.0 OR MIT}},\n  url = {{https://github.com/lightlag/lightlag}}\n}}"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_entry_is_that_of_the_guide_with_the_commit() {
+        let guide = include_str!("../../../../docs/guide/cite.md");
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let made = program(&Build { version, commit: "abc".into() }).replace("\n  note = {commit abc},", "");
+        assert!(guide.contains(&made), "{made}");
+    }
+}
