@@ -3,7 +3,7 @@
 use super::PALETTE;
 
 /// Algorithms and the number of their colour; those that are often in one figure have different ones.
-const KNOWN: [(&str, usize); 47] = [
+const KNOWN: [(&str, usize); 48] = [
     // Mechanisms; `none` is the baseline, which has no hue.
     ("credit", 0),
     ("rrcc", 1),
@@ -41,6 +41,7 @@ const KNOWN: [(&str, usize); 47] = [
     ("udp", 5),
     // Connections that move.
     ("ours", 0),
+    ("delay", 2),
     ("TCP only", 1),
     ("a kernel", 3),
     ("swapping to UDP", 4),

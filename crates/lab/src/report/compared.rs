@@ -50,7 +50,7 @@ pub struct Compared {
     pub interval: Option<(f64, f64)>,
     /// What is claimed: no less than this, and no more than that; an end that is `None` is open.
     pub claimed: (Option<f64>, Option<f64>),
-    /// Of all numbers of a claim: "Mbit/s"; empty without one.
+    /// Its unit: "Mbit/s"; empty without one.
     pub unit: &'static str,
     /// How they stand to each other.
     pub met: Met,
@@ -158,7 +158,6 @@ fn percent(share: f64) -> String {
 /// The dots of a claim.
 pub(super) fn drawn(all: &[Compared]) -> Value {
     let axis = Axis::of(all);
-    let unit = all.first().map_or("", |one| one.unit);
     let row = |one: &Compared| {
         let interval = one.interval.map(|(low, high)| axis.span((Some(low), Some(high))));
         let ends =
@@ -172,13 +171,14 @@ pub(super) fn drawn(all: &[Compared]) -> Value {
             interval,
             claimed => axis.span(one.claimed),
             edges => edges.map(|edge| percent(axis.at(edge))).collect::<Vec<_>>(),
+            unit => one.unit,
             bound => one.bound(),
             met => one.met.class(),
             words => one.met.words(),
         }
     };
     let zero = (!axis.log && axis.ends.0 < 0.0).then(|| percent(axis.at(0.0)));
-    context! { rows => all.iter().map(row).collect::<Vec<_>>(), unit, zero, log => axis.log }
+    context! { rows => all.iter().map(row).collect::<Vec<_>>(), zero, log => axis.log }
 }
 
 #[cfg(test)]

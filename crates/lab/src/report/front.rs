@@ -26,7 +26,12 @@ pub struct Measure {
 impl Measure {
     /// A measure with its unit, and what it is measured by: "limit 9.67 Mbit/s".
     pub fn new(title: impl Into<String>, value: impl Into<String>, beside: impl Into<String>) -> Self {
-        Self { title: title.into(), value: value.into(), beside: beside.into(), share: None }
+        Self {
+            title: title.into(),
+            value: value.into(),
+            beside: beside.into().replace(" %", "\u{a0}%"),
+            share: None,
+        }
     }
 
     /// With a bar of this share of the bound, from 0 to 1; others are not drawn.
@@ -137,6 +142,8 @@ impl HeatMap {
         };
         let rows: Vec<Value> = self.names(0).iter().map(row).collect();
         let axes = &self.axes;
+        // A line may break after the underscore of a name.
+        let columns: Vec<Vec<&str>> = columns.iter().map(|column| column.split('_').collect()).collect();
         context! { title => self.title, caption => self.caption, axes, columns, rows }
     }
 }

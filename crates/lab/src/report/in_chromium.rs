@@ -4,6 +4,7 @@ use super::*;
 use crate::results::{Results, Row};
 use serde_json::{Value as Json, json};
 use std::process::Command;
+use std::sync::LazyLock;
 
 const CHECKS: &str = include_str!("checks.js");
 
@@ -96,9 +97,12 @@ fn opened(width: u32, dark: bool) -> Option<Json> {
     Some(made)
 }
 
+/// The same on a laptop by day, once for all tests.
+static LAPTOP: LazyLock<Option<Json>> = LazyLock::new(|| opened(1280, false));
+
 #[test]
 fn the_first_screen_of_a_laptop_has_the_answer_the_tiles_and_a_map() {
-    let Some(made) = opened(1280, false) else { return };
+    let Some(made) = &*LAPTOP else { return };
     let count = |name: &str| made[name].as_u64().unwrap();
     assert!((2..=3).contains(&count("answers")) && count("tiles") >= 3 && count("maps") == 1, "{made}");
     assert!(made["front_ends"].as_f64().unwrap() <= 800.0, "{made}");
@@ -112,7 +116,7 @@ fn the_first_screen_of_a_laptop_has_the_answer_the_tiles_and_a_map() {
 
 #[test]
 fn claims_are_filtered_by_their_verdict_and_tables_are_sorted_and_copied() {
-    let Some(made) = opened(1280, false) else { return };
+    let Some(made) = &*LAPTOP else { return };
     assert_eq!(
         (&made["filtered"], &made["pressed"], &made["unfiltered"]),
         (&json!(["C2"]), &json!(["partly"]), &json!(3))
@@ -136,8 +140,9 @@ fn nothing_is_wider_than_a_phone_and_figures_use_a_wide_screen() {
 
 #[test]
 fn every_text_stands_out_by_day_and_by_night() {
-    for dark in [false, true] {
-        let Some(made) = opened(1280, dark) else { return };
+    let night = LazyLock::<_, fn() -> _>::new(|| opened(1280, true));
+    for (dark, made) in [(false, &LAPTOP), (true, &night)] {
+        let Some(made) = &**made else { return };
         assert_eq!((&made["dark"], &made["faint"]), (&json!(dark), &json!([])), "dark: {dark}");
     }
 }

@@ -20,6 +20,7 @@ pub(super) fn claim(verdict: &Verdict, report: &Report) -> Value {
         link => link(verdict, report),
         paper_says => verdict.paper_says,
         we_measure => verdict.we_measure,
+        items => items(&verdict.we_measure),
         holds => word,
         said => said.to_owned() + parts.strip_prefix(word).unwrap_or_default(),
         reason => verdict.holds.reason(),
@@ -27,6 +28,15 @@ pub(super) fn claim(verdict: &Verdict, report: &Report) -> Value {
         readings => by_verdict(&verdict.readings),
         changed => if changed == 0 { format!("the same under all {all}") } else { format!("{changed} of {all} change the verdict") },
     }
+}
+
+/// From this many on, parts of what was measured stand below each other.
+const ITEMS: usize = 3;
+
+/// Parts that are divided by semicolons; none of fewer than [`ITEMS`].
+fn items(we_measure: &str) -> Vec<&str> {
+    let all: Vec<&str> = we_measure.split("; ").collect();
+    if all.len() < ITEMS { Vec::new() } else { all }
 }
 
 /// "figure 3a" of "3a"; other places of a paper keep their names.

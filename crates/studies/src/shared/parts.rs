@@ -35,6 +35,7 @@ enum Wanted {
 pub struct Part {
     label: String,
     told: String,
+    unit: &'static str,
     test: Option<Paired>,
     wanted: Wanted,
 }
@@ -80,9 +81,15 @@ impl Part {
         self
     }
 
+    /// With the unit of the difference.
+    #[must_use]
+    pub fn measured_in(self, unit: &'static str) -> Self {
+        Self { unit, ..self }
+    }
+
     fn new(label: impl Into<String>, test: Option<Paired>, wanted: Wanted) -> Self {
         let told = test.map_or_else(String::new, |test| interval(Some(test.difference)));
-        Self { label: label.into(), told, test, wanted }
+        Self { label: label.into(), told, unit: "", test, wanted }
     }
 
     /// The difference beside what is claimed of it.
@@ -99,7 +106,7 @@ impl Part {
             End::Leans => Met::Perhaps,
             End::Fails => Met::No,
         };
-        let made = Compared::within(self.label.clone(), test.difference.mean, claimed, "");
+        let made = Compared::within(self.label.clone(), test.difference.mean, claimed, self.unit);
         made.with_interval(test.difference.interval()).found(met)
     }
 

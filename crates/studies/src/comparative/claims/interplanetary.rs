@@ -6,7 +6,7 @@ use crate::shared::parts::{CONSTANT, MET, NOT_RUN, Part, count, from_to, interva
 use crate::shared::runs::{Runs, least, most};
 use crate::shared::words::claim;
 use lightlag_lab::compare::SIGNIFICANCE;
-use lightlag_lab::report::{Finding, Holds};
+use lightlag_lab::report::{Compared, Finding, Holds, Met};
 use lightlag_lab::results::number;
 use lightlag_lab::statistics::{self, Paired};
 
@@ -89,7 +89,13 @@ pub(super) fn trends(
 ) -> Vec<Part> {
     per_level(view, MECHANISM, |mechanism, slice| {
         let ends = slice.ends(column).map(|(first, last)| (first.estimate(metric), last.estimate(metric)));
-        part(mechanism.to_string(), slice.slope(column, metric)).told(from_to(ends))
+        let unit = match (metric, column) {
+            (LATENCY, BUFFER) => "s per kB",
+            (_, BUFFER) => "per kB",
+            _ => "per s",
+        };
+        let label = format!("{mechanism}: slope");
+        part(label, slice.slope(column, metric)).told(from_to(ends)).measured_in(unit)
     })
 }
 
@@ -134,6 +140,7 @@ fn most_at_each_duration(data: &Data<'_>) -> Vec<Part> {
 }
 
 fn quite_low(data: &Data<'_>) -> Finding {
+    let mut dots = Vec::new();
     let statements: Vec<(String, bool)> = data
         .figure_3
         .levels(MECHANISM)
@@ -145,10 +152,12 @@ fn quite_low(data: &Data<'_>) -> Finding {
                 .filter_map(|(_, cell)| cell.estimate(RATIO))
                 .max_by(|a, b| a.mean.total_cmp(&b.mean))?;
             let low = largest.high().unwrap_or(largest.mean) < 0.5;
+            let dot = Compared::at_most(mechanism, largest.mean, 0.5, "").with_interval(largest.interval());
+            dots.push(dot.found(Met::from_so(low)));
             Some((format!("{mechanism} at most {}", interval(Some(largest))), low))
         })
         .collect();
-    count(&statements)
+    count(&statements).comparing(dots)
 }
 
 fn baseline_sometimes_above(data: &Data<'_>) -> Finding {
@@ -203,7 +212,9 @@ fn minimum_latency(data: &Data<'_>) -> Finding {
     let Some((name, smallest)) = smallest else { return Finding::untestable(NOT_RUN) };
     let printed = 2.3e4;
     let holds = if (smallest.mean - printed).abs() <= MET * printed { Holds::Yes } else { Holds::No };
-    Finding::new(holds, format!("smallest {} s ({name})", interval(Some(smallest))))
+    let around = (Some(printed * (1.0 - MET)), Some(printed * (1.0 + MET)));
+    let dot = Compared::within(name.clone(), smallest.mean, around, "s").with_interval(smallest.interval());
+    Finding::new(holds, format!("smallest {} s ({name})", interval(Some(smallest)))).comparing(vec![dot])
 }
 
 /// The cells of figure 6, named.
