@@ -43,7 +43,7 @@ pub struct Finding {
     pub we_measure: String,
     /// How many parts of the claim hold beyond chance, and how many it has; `None`: it is not made of parts.
     pub parts: Option<[usize; 2]>,
-    /// The numbers that are compared with what is claimed; none where the claim is no comparison.
+    /// The numbers that are compared with the claim; empty for a claim that compares none.
     pub compared: Vec<Compared>,
 }
 

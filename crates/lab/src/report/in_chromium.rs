@@ -43,7 +43,7 @@ fn report() -> Report {
             "C2",
             "text",
             "both rise",
-            finding(Holds::Partly, "a label that is so long that it needs two lines"),
+            finding(Holds::Partly, "a label with more words than one line of the dot plot can show"),
         )),
         Verdict::new("C3", "-", "nothing falls", Finding::untestable("nothing was run")),
     ];

@@ -27,7 +27,7 @@
 //! A link without a plan may carry more than its train said, or grow. After a while without a queue the flow makes an
 //! attempt: it goes beyond its rate in steps that double, each once the one before has arrived. If that fills the link,
 //! the old rate returns, and the next attempt waits twice as long. A flow without trains begins with an attempt.
-//! A plan is a bound, unless `beyond` says how wrong it may be.
+//! A plan may be wrong, by `beyond` at most.
 //!
 //! A flow that continues from another transport starts at the rate of that one, after a short pause at half of it: the
 //! other may have left a queue.
@@ -325,6 +325,9 @@ struct Waits {
     sum: f64,
     count: f64,
     most: f64,
+    last: Option<f64>,
+    /// Differences between one and the next.
+    jumps: f64,
 }
 
 impl Waits {
@@ -332,6 +335,12 @@ impl Waits {
         self.sum += wait;
         self.count += 1.0;
         self.most = self.most.max(wait);
+        self.jumps += self.last.replace(wait).map_or(0.0, |last| (wait - last).abs());
+    }
+    /// How far the least of them lies above the path's on average where delays vary independently: of `n` uniform ones
+    /// their range divided by `n + 1`, and the range is three times the mean difference between two.
+    fn scatter(&self) -> f64 {
+        3.0 * self.jumps / (self.count - 1.0).max(1.0) / (self.count + 1.0)
     }
     /// Whether packets waited about as long as they ever did, and longer than one packet needs on the link.
     fn is_full(&self, most_ever: f64, one: f64) -> bool {
@@ -376,13 +385,16 @@ impl ContactRate {
     /// Whether the round is over: after a round trip without the queue, which may grow faster than time passes.
     fn ends(&self, now: Instant) -> bool {
         let Some((began, rtt)) = self.round.began.zip(self.rtt) else { return false };
-        let waits =
-            self.base.zip(self.round.one_way).map_or(Duration::ZERO, |(base, one_way)| one_way - base.least);
-        let trips =
-            (now - began).as_secs_f64() / (rtt - waits).max(self.rtt_min.unwrap_or(rtt)).as_secs_f64();
+        let wait = self.least_wait().unwrap_or(Duration::ZERO);
+        let trip = (rtt - wait).max(self.rtt_min.unwrap_or(rtt));
+        let trips = (now - began).as_secs_f64() / trip.as_secs_f64();
         // Arrivals of a few packets are no rate of a link.
         let counted = if self.link.is_some() { self.round.sent } else { self.round.received };
         self.packets(counted) >= ROUND_PACKETS && (trips >= 1.0 || trips >= ROUND_LEAST && self.is_over())
+    }
+    /// The least delay reported in it above the path's.
+    fn least_wait(&self) -> Option<Duration> {
+        Some(self.round.one_way? - self.base?.least)
     }
     /// Rate of arrivals in it, in bit/s.
     fn arrivals(&self, now: Instant) -> Option<f64> {
@@ -390,10 +402,8 @@ impl ContactRate {
         (took > 0.0).then(|| self.round.received as f64 * 8.0 / took)
     }
     fn look(&mut self, now: Instant, rate: f64, link: f64) -> Seen {
-        let queue = match (self.base, self.round.one_way) {
-            (Some(base), Some(one_way)) => (one_way - base.least).as_secs_f64(),
-            _ => 0.0,
-        };
+        let wait = self.least_wait().map_or(0.0, Duration::as_secs_f64);
+        let queue = (wait - self.round.waits.scatter()).max(0.0);
         let before = std::mem::replace(&mut self.queue, queue);
         let stands = queue > self.standing(link);
         // Losses in a full queue are not the path's.
@@ -599,7 +609,7 @@ impl ContactRate {
         }
     }
 
-    /// A planned flow has sent for a round trip. If far more was lost than luck explains, others fill the link.
+    /// A planned flow has sent for a round trip. Losses beyond chance show that the link is full: it reduces now.
     fn first_report(&mut self, now: Instant, window: &Window) {
         let Some((rate, link)) = self.rate.zip(self.link).filter(|_| self.is_over()) else { return };
         let share = window.received.0 as f64 / window.sent.0.max(1) as f64;

@@ -64,7 +64,7 @@ pub fn measures(network: &Network, contestant: &Contestant, outcome: &Outcome) -
         return Metrics::new();
     };
     let run = Run::new(network, contestant, (outcome, account));
-    let search = run.search_ends();
+    let search = run.search_ends(&run.equals, 0.0, 1.0);
     let whole = run.share_between(0);
     let share = match network.traffic {
         Traffic::Endless => run.share_between(search),
@@ -186,24 +186,19 @@ impl<'a> Run<'a> {
         let whole = span[1] - span[0] >= AVERAGED.min(self.last() / 2);
         whole && self.share_of(span) >= FOUND
     }
-    /// The sample at which the first search has ended: two rounds after the first drop, or after the rate was
-    /// found; at the latest in the middle of the run.
-    fn search_ends(&self) -> usize {
-        let dropped = |span: [usize; 2]| self.between([0, span[1]], &self.equals, |flow| flow.dropped) > 0.0;
-        let half = self.last() / 2;
-        let found = self.first(0, |span| dropped(span) || self.found(span)).unwrap_or(half);
-        (found + (SEARCH_ENDS * SAMPLES) as usize).min(half)
-    }
-    /// The sample at which the first search of one of the judged flows has ended: two of its own round trips after the
-    /// first drop since it began, or after the rate was found with it; at the latest after half of the run.
-    fn search_of(&self, flow: usize) -> usize {
-        let began = self.figure(flow, "start_s").unwrap_or(0.0);
-        let from = (0..self.last()).find(|&sample| self.second(sample) >= began).unwrap_or(self.last());
-        let far = if self.ours.contains(&flow) { 1.0 } else { self.network.others_rtt };
-        let dropped = |to: usize| self.between([from, to], &[flow], |flow| flow.dropped) > 0.0;
+    /// The sample at which the first search of these flows has ended, which began at this time: two of their own round trips
+    /// after their first drop, or after the rate was found; at the latest after half of the run.
+    fn search_ends(&self, flows: &[usize], began_s: f64, round_trip: f64) -> usize {
+        let from = (0..self.last()).find(|&sample| self.second(sample) >= began_s).unwrap_or(self.last());
+        let dropped = |to: usize| self.between([from, to], flows, |flow| flow.dropped) > 0.0;
         let last = (from + self.last() / 2).min(self.last());
         let found = self.first(from, |span| dropped(span[1]) || self.found(span)).unwrap_or(last);
-        (found + (SEARCH_ENDS * SAMPLES * far).ceil() as usize).min(last)
+        (found + (SEARCH_ENDS * SAMPLES * round_trip).ceil() as usize).min(last)
+    }
+    /// The same of one of the judged flows.
+    fn search_of(&self, flow: usize) -> usize {
+        let round_trip = if self.ours.contains(&flow) { 1.0 } else { self.network.others_rtt };
+        self.search_ends(&[flow], self.figure(flow, "start_s").unwrap_or(0.0), round_trip)
     }
     /// Median and 95th percentile of the time that a packet waits in front of the link, in seconds.
     fn queueing(&self, from: usize) -> [f64; 2] {

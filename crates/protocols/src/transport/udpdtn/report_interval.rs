@@ -11,10 +11,12 @@ const DATAGRAMS_LEAST: u64 = 4;
 /// Longest time between two, and where a queue stands on the return path.
 const MOST: Duration = Duration::from_secs(60);
 const MOST_OF_SLOW: Duration = Duration::from_secs(3600);
+/// Before the round trip is known.
+const FIRST: Duration = Duration::from_secs(1);
 /// A queue on the return path stands if it takes this part of a round trip.
 const STANDS: i64 = 8;
-/// What of the reports that come through such a queue is sent from then on, and by what the interval shrinks in a round
-/// trip without one.
+/// Share of the reports that come through such a queue which is sent from then on, and the factor of the interval after a
+/// round trip without one.
 const LEFT: f64 = 0.5;
 const SHORTER: f64 = 0.97;
 
@@ -51,7 +53,7 @@ impl ReportInterval {
     }
     /// The interval where a round trip takes `rtt`, and datagrams of `packet` bytes leave at `rate`.
     pub fn span(&self, rtt: Option<Duration>, packet: Bytes, rate: Option<BitRate>) -> Duration {
-        let Some(rtt) = rtt else { return MOST };
+        let Some(rtt) = rtt else { return FIRST };
         let datagrams = rate.map_or(Duration::ZERO, |rate| rate.time_for(Bytes(DATAGRAMS_LEAST * packet.0)));
         let often = Duration::from_nanos(rtt.as_nanos() / PER_ROUND_TRIP).max(LEAST).max(datagrams);
         often.min(MOST).max(self.least).min(MOST_OF_SLOW)

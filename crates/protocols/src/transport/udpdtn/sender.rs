@@ -90,7 +90,7 @@ const BURST_MOST: Bytes = Bytes(256_000);
 const NOISE_MOST: Bytes = Bytes(512_000);
 const RTT_LEAST: Duration = Duration::from_nanos(1000);
 const TRAIN_MOST: BitRate = BitRate(1_000_000_000_000);
-/// Reports that may be late before less is sent.
+/// Reports that may be late before less is sent, and before a timeout.
 const REPORTS_AWAITED: i64 = 4;
 /// Repairs sent as probes after a timeout.
 const PROBES: u32 = 4;
@@ -199,9 +199,13 @@ impl Sender {
         Bytes(u64::from(self.number - self.reported) * self.config.symbol.0)
     }
     fn report_every(&self) -> Duration {
-        self.reports.span(self.rtt, self.packet(), self.controller.rate())
+        self.interval(self.rtt)
     }
-    /// The rate of the controller, and ever less of it while no report comes: what arrives is unknown then (RFC 8085,
+    /// Time between reports where a round trip takes this long.
+    fn interval(&self, rtt: Option<Duration>) -> Duration {
+        self.reports.span(rtt, self.packet(), self.controller.rate())
+    }
+    /// The rate of the controller, and less of it the longer no report comes: what arrives is unknown then (RFC 8085,
     /// section 3.1.1). Where light may take longer, a missing report says nothing.
     fn rate(&self) -> Option<BitRate> {
         self.controller.rate().map(|rate| BitRate((rate.0 as f64 * self.unheard) as u64))
@@ -211,8 +215,7 @@ impl Sender {
         let heard = *self.heard.get_or_insert(now);
         // A node that pauses at a timeout waits more strictly.
         let Some(rtt) = self.round_trip().filter(|_| !self.config.real.pauses) else { return };
-        let interval = self.reports.span(Some(rtt), self.packet(), self.controller.rate());
-        let expected = rtt.saturating_add(interval * REPORTS_AWAITED);
+        let expected = rtt.saturating_add(self.interval(Some(rtt)) * REPORTS_AWAITED);
         self.unheard = expected.as_secs_f64() / (now - heard).max(expected).as_secs_f64();
     }
     /// Measured, or else planned.
@@ -508,8 +511,7 @@ impl Sender {
         let now = self.no_contact.unwrap_or(now);
         let real = &self.config.real;
         let span = self.round_trip().map_or(real.silence_first, |rtt| {
-            let interval = self.reports.span(Some(rtt), self.packet(), self.controller.rate());
-            (rtt * 2).saturating_add(interval * 4)
+            (rtt * 2).saturating_add(self.interval(Some(rtt)) * REPORTS_AWAITED)
         });
         let longer = Duration::from_nanos(span.as_nanos().saturating_mul(1 << self.silent_for.min(20)));
         // Never sooner than an answer can be here.
