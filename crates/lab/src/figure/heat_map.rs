@@ -32,11 +32,22 @@ pub fn heat_map(value: &str, most: f64, tiles: &[Tile]) -> Value {
 }
 
 /// Tiles with shares from 0 to 1, in colours that darken with the share; panels in two columns.
-pub fn share_map(value: &str, tiles: &[Tile]) -> Value {
+///
+/// Rows and columns are in the order of `order`, whichever of them a panel has.
+pub fn share_map(value: &str, order: [&[&str]; 2], tiles: &[Tile]) -> Value {
     let scale = json!({"scheme": "blues", "domain": [0, 1], "clamp": true});
     let colours = Colours { scale, dark: "datum.value > 0.55".to_owned(), format: ".2f", zero: None };
     let panels = distinct(tiles.iter().map(|tile| tile.panel.as_str()));
-    let maps: Vec<Value> = panels.into_iter().map(|panel| map(value, &colours, panel, tiles)).collect();
+    let maps: Vec<Value> = panels
+        .into_iter()
+        .map(|panel| {
+            let mut made = map(value, &colours, panel, tiles);
+            for (channel, order) in ["y", "x"].into_iter().zip(order) {
+                made["encoding"][channel]["sort"] = json!(order);
+            }
+            made
+        })
+        .collect();
     json!({"$schema": SCHEMA, "columns": 2, "concat": maps})
 }
 

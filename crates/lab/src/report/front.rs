@@ -93,6 +93,8 @@ pub struct HeatMap {
     /// What the rows are, and what the columns are.
     axes: [String; 2],
     colours: Colours,
+    /// Names of rows and of columns in their order; others follow in the order of their appearance.
+    order: [Vec<String>; 2],
     cells: Vec<(String, String, f64, String)>,
 }
 
@@ -100,7 +102,23 @@ impl HeatMap {
     /// A map without cells: its heading, what to see in it, and what its rows and columns are.
     pub fn new((title, caption): (&str, &str), axes: [&str; 2], colours: Colours) -> Self {
         let axes = axes.map(str::to_owned);
-        Self { title: title.to_owned(), caption: caption.to_owned(), axes, colours, cells: Vec::new() }
+        Self {
+            title: title.to_owned(),
+            caption: caption.to_owned(),
+            axes,
+            colours,
+            order: Default::default(),
+            cells: Vec::new(),
+        }
+    }
+
+    /// With rows and columns in this order, where they have values.
+    #[must_use]
+    pub fn in_order(self, rows: &[&str], columns: &[&str]) -> Self {
+        Self {
+            order: [rows, columns].map(|names| names.iter().map(|name| (*name).to_owned()).collect()),
+            ..self
+        }
     }
 
     /// With a value in a row and a column; what is not finite is skipped.
@@ -115,7 +133,7 @@ impl HeatMap {
         (self.names(0).len() > 1 && self.names(1).len() > 1).then_some(self)
     }
 
-    /// Rows or columns in the order of their first appearance.
+    /// Rows or columns in their order.
     fn names(&self, axis: usize) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for (row, column, ..) in &self.cells {
@@ -124,6 +142,9 @@ impl HeatMap {
                 names.push(name);
             }
         }
+        names.sort_by_key(|name| {
+            self.order[axis].iter().position(|known| known == name).unwrap_or(usize::MAX)
+        });
         names
     }
 
@@ -183,7 +204,8 @@ mod tests {
         map.add("a", "y", f64::NAN, "");
         assert_eq!(map.clone().drawn(), None);
         map.add("b", "y", 0.25, "");
-        assert!(map.drawn().is_some());
+        assert!(map.clone().drawn().is_some());
+        assert_eq!(map.in_order(&["b", "a"], &["y"]).names(0), ["b", "a"]);
     }
 
     #[test]

@@ -178,7 +178,7 @@ pub fn figure(results: &Results, axes: &Axes, drawn: &Drawn) -> Option<Figure> {
     Some(Figure {
         id: metric.to_owned(),
         title: title.to_owned(),
-        caption: format!("{metric} of every point."),
+        caption: format!("Means over the seeds and their 95 % intervals; {metric} in the table."),
         specification,
     })
 }

@@ -9,21 +9,27 @@ use lightlag_lab::report::Figure;
 use lightlag_protocols::math;
 
 /// Columns: decades of the rate.
-const RATES: [&str; 7] =
+pub const RATES: [&str; 7] =
     ["1 kbit/s", "10 kbit/s", "100 kbit/s", "1 Mbit/s", "10 Mbit/s", "100 Mbit/s", "1 Gbit/s"];
 /// Rows: decades of the round-trip time, the longest above.
 pub const ROUND_TRIPS: [&str; 7] = ["1000 s", "100 s", "10 s", "1 s", "100 ms", "10 ms", "1 ms"];
 
 /// Shares of the limit, and shares dropped.
 pub fn figures(standings: &[Standing<'_>]) -> Vec<Figure> {
-    let caption = "Median over the networks of each decade of rate and round-trip time; rates as they are run. Hover over a tile for \
-                   their number.";
+    let of = |what: &str| {
+        format!(
+            "{what} over the networks of each decade of rate and round-trip time; rates as they are run. Hover over a tile for their number."
+        )
+    };
     [
-        ("grid_share", "Share of the limit over rate and round-trip time", SHARE, 0.5),
-        ("grid_dropped", "Share of the packets dropped by queues (90th percentile)", DROPPED, 0.9),
+        ("grid_share", "Share of the limit over rate and round-trip time", "Median", SHARE, 0.5),
+        ("grid_dropped", "Share of the packets dropped by queues", "90th percentile", DROPPED, 0.9),
     ]
-    .map(|(id, title, measure, share)| {
-        figure((id, title, caption), share_map(measure, &tiles(standings, measure, share)))
+    .map(|(id, title, what, measure, share)| {
+        figure(
+            (id, title, &of(what)),
+            share_map(measure, [&ROUND_TRIPS, &RATES], &tiles(standings, measure, share)),
+        )
     })
     .into()
 }

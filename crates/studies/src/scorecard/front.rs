@@ -1,6 +1,6 @@
 //! The first screen: how often the judged controllers keep the limits, and where they do not.
 
-use super::charts::{ROUND_TRIPS, tiles};
+use super::charts::{RATES, ROUND_TRIPS, tiles};
 use super::claims::judged;
 use super::controllers::{CONTESTANTS, REFERENCE};
 use super::measures::SHARE;
@@ -31,12 +31,9 @@ fn map(standings: &[Standing<'_>], name: &str) -> Option<HeatMap> {
     let title = format!("Share of the limit of {name}");
     let words =
         (title.as_str(), "Median over the networks of each decade; the figures below have all controllers.");
-    let mut map = HeatMap::new(words, ["RTT", "rate"], Colours::UpTo(1.0));
-    let all = tiles(standings, SHARE, 0.5);
-    for row in ROUND_TRIPS {
-        for tile in all.iter().filter(|tile| tile.panel == name && tile.row == row) {
-            map.add(row, &tile.column, tile.value, &tile.note);
-        }
+    let mut map = HeatMap::new(words, ["RTT", "rate"], Colours::UpTo(1.0)).in_order(&ROUND_TRIPS, &RATES);
+    for tile in tiles(standings, SHARE, 0.5).iter().filter(|tile| tile.panel == name) {
+        map.add(&tile.row, &tile.column, tile.value, &tile.note);
     }
     map.drawn()
 }
