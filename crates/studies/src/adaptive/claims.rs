@@ -127,7 +127,7 @@ fn gains(results: &Results, which: usize, least: f64) -> Finding {
     };
     let more = |packets: f64| 100.0 * (packets / tcp - 1.0);
     // About: nine tenths of what the paper gains.
-    let told = format!(
+    let described = format!(
         "{:.0} % more (plain UDP), {:.0} % more (ours, none lost) than TCP as of 2008",
         more(plain),
         more(ours)
@@ -135,7 +135,7 @@ fn gains(results: &Results, which: usize, least: f64) -> Finding {
     let bound = 90.0 * least;
     let dots = [("plain UDP", plain), ("ours, none lost", ours)]
         .map(|(name, packets)| Compared::at_least(name, more(packets), bound, "% more"));
-    found(&[dots[0].is_met()], told).comparing(dots.into())
+    found(&[dots[0].is_met()], described).comparing(dots.into())
 }
 
 fn tcp(results: &Results, which: usize, paper: f64) -> Finding {
@@ -159,14 +159,14 @@ fn delivers(results: &Results, which: usize) -> Finding {
         Compared::at_least(format!("seed {seed}"), *packets, WANTED[which], "packets")
     };
     let all = (1..).zip(&each).map(one).collect();
-    let told: Vec<String> = each.iter().map(|packets| format!("{packets:.0}")).collect();
+    let described: Vec<String> = each.iter().map(|packets| format!("{packets:.0}")).collect();
     let limit = limit(figure);
     let share = each.iter().sum::<f64>() / each.len().max(1) as f64 / limit;
-    compare(all, format!("{} of {limit:.0}, {:.1} % of the limit", told.join(", "), 100.0 * share))
+    compare(all, format!("{} of {limit:.0}, {:.1} % of the limit", described.join(", "), 100.0 * share))
 }
 
 fn by_daemons(results: &Results) -> Finding {
-    let (mut all, mut told) = (Vec::new(), Vec::new());
+    let (mut all, mut described) = (Vec::new(), Vec::new());
     for ((figure, _), wanted) in SCENARIOS.iter().zip(WANTED) {
         let each = packets(results, figure, DAEMONS);
         let kernel = mean(results, figure, KERNEL);
@@ -175,9 +175,9 @@ fn by_daemons(results: &Results) -> Finding {
         };
         all.extend(each.iter().map(|packets| *packets >= wanted));
         let each: Vec<String> = each.iter().map(|packets| format!("{packets:.0}")).collect();
-        told.push(format!("{} (the kernel's TCP alone: {:.0})", each.join(", "), kernel.mean));
+        described.push(format!("{} (the kernel's TCP alone: {:.0})", each.join(", "), kernel.mean));
     }
-    found(&all, told.join("; "))
+    found(&all, described.join("; "))
 }
 
 fn beside_oracle(results: &Results) -> Finding {
@@ -189,8 +189,8 @@ fn beside_oracle(results: &Results) -> Finding {
         Compared::at_least(format!("scenario {number}"), 100.0 * share, 100.0 * SHARE, "%")
     };
     let all = (1..).zip(&shares).map(one).collect();
-    let told: Vec<String> = shares.iter().map(|share| format!("{:.1} %", 100.0 * share)).collect();
-    compare(all, told.join(" and "))
+    let described: Vec<String> = shares.iter().map(|share| format!("{:.1} %", 100.0 * share)).collect();
+    compare(all, described.join(" and "))
 }
 
 fn every_curve(results: &Results) -> Finding {

@@ -3,7 +3,7 @@
 use super::plan::{ORACLE, PLAIN, POLICY, SCENARIOS, TCP_2008, VARIANTS, sets};
 use super::{limit, lost, mean, on_curves};
 use crate::Error;
-use crate::shared::front::{Shown, percent, sentences, side_by_side};
+use crate::shared::front::{Shown, first_screen, percent, side_by_side};
 use crate::shared::points::scenario;
 use crate::shared::runs::least;
 use lightlag_lab::report::{Colours, Front, HeatMap, Measure};
@@ -66,8 +66,7 @@ pub fn front(results: &Results) -> Front {
         share("drawn curves, mean", statistics::mean(&shares)),
         share("drawn curves, worst", least(&shares)),
     ];
-    let measures = measures.into_iter().flatten().collect();
-    Front { answer: sentences([won, oracle, limits]), measures, map: map(results) }
+    first_screen([won, oracle, limits], measures, map(results))
 }
 
 fn map(results: &Results) -> Option<HeatMap> {

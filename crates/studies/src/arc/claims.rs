@@ -71,18 +71,18 @@ fn full_up_to_10_s(results: &Results, arc: &str) -> Finding {
     let one =
         |(rtt, share): &(f64, f64)| Compared::at_least(format!("{rtt} s"), 100.0 * share, 100.0 * FULL, "%");
     let all = shares.iter().map(one).collect();
-    let told: Vec<String> =
+    let described: Vec<String> =
         shares.iter().map(|(rtt, share)| format!("{rtt} s: {:.0} %", 100.0 * share)).collect();
-    compare(all, format!("share of the limit at {}", told.join(", ")))
+    compare(all, format!("share of the limit at {}", described.join(", ")))
 }
 
 fn tcps_at_10_s(results: &Results) -> Finding {
     let each = PAPER_TCPS.map(|tcp| (tcp, at(results, "figure_3", tcp, RTT, 10.0)));
     let one = |(tcp, kbit): &(&str, Option<f64>)| Some(Compared::at_most(*tcp, (*kbit)?, TENTH, "kbit/s"));
-    compare(each.iter().filter_map(one).collect(), told(&each))
+    compare(each.iter().filter_map(one).collect(), described(&each))
 }
 
-fn told(each: &[(&str, Option<f64>)]) -> String {
+fn described(each: &[(&str, Option<f64>)]) -> String {
     let shown = each.iter().filter_map(|(name, value)| Some(format!("{name} {} kbit/s", number((*value)?))));
     shown.collect::<Vec<_>>().join(", ")
 }
@@ -113,7 +113,7 @@ fn at_2000_s(results: &Results, arc: &str) -> Finding {
         |(tcp, kbit): &(&'static str, Option<f64>)| Some(Compared::at_most(*tcp, (*kbit)?, 1.0, "kbit/s"));
     let arc = Compared::within(ARC, kbit, (Some(10.0 / 3.0), Some(30.0)), "kbit/s");
     let dots = std::iter::once(arc).chain(tcps.iter().filter_map(tcp)).collect();
-    found(&[about, nothing], format!("arc {} kbit/s; {}", number(kbit), told(&tcps))).comparing(dots)
+    found(&[about, nothing], format!("arc {} kbit/s; {}", number(kbit), described(&tcps))).comparing(dots)
 }
 
 fn orders_at_600_s(results: &Results, arc: &str) -> Finding {

@@ -3,7 +3,7 @@
 use super::plan::{ARC, ARC_READINGS, PAPER_TCPS, RTT, variants};
 use super::{friendliness, goodput, limit};
 use crate::Error;
-use crate::shared::front::{Shown, percent, sentences, side_by_side};
+use crate::shared::front::{Shown, first_screen, percent, side_by_side};
 use crate::shared::points::scenario;
 use crate::shared::runs::Runs;
 use lightlag_lab::report::{Colours, Front, HeatMap, Measure};
@@ -77,8 +77,7 @@ pub fn front(results: &Results) -> Front {
                 .of_bound(share)
         }),
     ];
-    let measures = measures.into_iter().flatten().collect();
-    Front { answer: sentences([won, most, limits]), measures, map: map(results) }
+    first_screen([won, most, limits], measures, map(results))
 }
 
 fn map(results: &Results) -> Option<HeatMap> {

@@ -55,8 +55,9 @@ fn control(data: &Data<'_>) -> String {
     let best = |view: &Runs<'_>| {
         let all = ranked(view);
         let (name, _) = *all.iter().find(|(name, _)| *name != BASELINE)?;
-        let told = |name: &str| interval(view.only(ROUTER, "epidemic").only(MECHANISM, name).estimate(RATIO));
-        Some((name.to_owned(), told(name), told(of(&all, BASELINE).map(|_| BASELINE)?)))
+        let described =
+            |name: &str| interval(view.only(ROUTER, "epidemic").only(MECHANISM, name).estimate(RATIO));
+        Some((name.to_owned(), described(name), described(of(&all, BASELINE).map(|_| BASELINE)?)))
     };
     let (Some(planets), Some(earth)) = (best(&data.figure_7), best(&data.figure_9)) else {
         return NOT_RUN.to_owned();

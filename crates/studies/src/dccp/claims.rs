@@ -92,8 +92,8 @@ fn throughput(results: &Results) -> Finding {
         .iter()
         .max_by(by_size)
         .map_or(String::new(), |(what, beyond)| format!("; farthest from it {what}: {beyond:+.1} %"));
-    let told = format!("{outside} of {} outside{worst}", all.len());
-    compare(all, told)
+    let described = format!("{outside} of {} outside{worst}", all.len());
+    compare(all, described)
 }
 
 fn as_tcp(here: Here<'_>) -> Finding {
@@ -110,8 +110,8 @@ fn throughput_on_sockets(results: &Results) -> Finding {
 
 /// Goodputs of DCCP beyond those of TCP, in percent.
 fn alike(each: &[(&str, f64)]) -> Finding {
-    let told: Vec<String> = each.iter().map(|(_, beyond)| format!("{beyond:+.1} %")).collect();
-    compare(each.iter().map(|(name, beyond)| near_tcp(name, *beyond)).collect(), told.join(", "))
+    let described: Vec<String> = each.iter().map(|(_, beyond)| format!("{beyond:+.1} %")).collect();
+    compare(each.iter().map(|(name, beyond)| near_tcp(name, *beyond)).collect(), described.join(", "))
 }
 
 fn near_tcp(what: &str, beyond: f64) -> Compared {
@@ -119,9 +119,9 @@ fn near_tcp(what: &str, beyond: f64) -> Compared {
 }
 
 fn spread(here: Here<'_>) -> Finding {
-    let told =
+    let described =
         |variant: Variant| Some((variant.name, here.variation(variant)?, here.goodputs(variant).len()));
-    let each: Vec<_> = [WINDOWED[0], CCID2, CCID3].into_iter().filter_map(told).collect();
+    let each: Vec<_> = [WINDOWED[0], CCID2, CCID3].into_iter().filter_map(described).collect();
     let all = each
         .iter()
         .map(|(name, variation, _)| {
@@ -146,14 +146,15 @@ fn pauses(here: Here<'_>) -> Finding {
         };
         all.push(longest <= rtt + TIMER_MARGIN_S);
         dots.push(Compared::at_most(variant.name, longest, rtt + TIMER_MARGIN_S, "s"));
-        let mut told = format!("{}: longest {longest:.2} s at round trips up to {rtt:.2} s", variant.name);
+        let mut described =
+            format!("{}: longest {longest:.2} s at round trips up to {rtt:.2} s", variant.name);
         // The packets of a rate wait for their own time, not for acknowledgements.
         if variant != CCID3 {
             let by_timer = here.sum(variant, "pauses_by_timer");
             all.push(by_timer == 0.0);
-            told += &format!(", {by_timer} ended by timers");
+            described += &format!(", {by_timer} ended by timers");
         }
-        shown.push(told);
+        shown.push(described);
     }
     found(&all, shown.join("; ")).comparing(dots)
 }
@@ -191,14 +192,14 @@ fn stuck(results: &Results) -> Finding {
         return Finding::untestable(NOT_RUN);
     };
     let alone = |variant| 100.0 * mean(&here.each(variant, "alone")).unwrap_or(f64::NAN);
-    let told = format!(
+    let described = format!(
         "{stuck:.3} Mbit/s on the poster's link, which was silent for 5 s once; without the fault {ours:.2}, TCP {tcp:.2}; \
          {:.0} % of the packets left while no other was in flight, without the fault {:.1} %",
         alone(STUCK),
         alone(CCID2)
     );
     let dots = vec![Compared::at_most("stuck window", stuck, ours / 2.0, "Mbit/s")];
-    found(&[stuck < ours / 2.0, alone(STUCK) > 50.0], told).comparing(dots)
+    found(&[stuck < ours / 2.0, alone(STUCK) > 50.0], described).comparing(dots)
 }
 
 fn waiting(results: &Results) -> Finding {
@@ -209,7 +210,7 @@ fn waiting(results: &Results) -> Finding {
         return Finding::untestable(NOT_RUN);
     }
     let variation = |variant| here.variation(variant).unwrap_or(f64::NAN);
-    let told = format!(
+    let described = format!(
         "{faulty} pauses until a timer in {count} connections on the poster's link, which was silent for 5 s once; \
          their goodputs vary by {:.1} %; without the fault {ours} and {:.1} %, over TCP {tcp}",
         variation(PAUSES),
@@ -218,7 +219,7 @@ fn waiting(results: &Results) -> Finding {
     let bound = 10.0 * ours.max(1.0);
     let dot =
         Compared::at_least("pauses until a timer", faulty, bound, "").found(Met::from_so(faulty > bound));
-    compare(vec![dot], told)
+    compare(vec![dot], described)
 }
 
 fn inconsistent(here: Here<'_>) -> Finding {
@@ -236,10 +237,10 @@ fn small(here: Here<'_>) -> Finding {
         return Finding::untestable(NOT_RUN);
     }
     let variation = here.variation(SMALL).unwrap_or(f64::NAN);
-    let told = format!(
+    let described = format!(
         "{faulty} pauses ended by timers in {count} connections, {ours} without the fault; their goodputs vary by {variation:.2} %"
     );
-    found(&[faulty > 0.0 && ours == 0.0], told)
+    found(&[faulty > 0.0 && ours == 0.0], described)
 }
 
 /// LTP over UDP, at the rate of the link and far beyond it.
@@ -264,11 +265,12 @@ fn collapses(results: &Results) -> Finding {
 /// LTP over DCCP beside LTP over UDP that nothing controls.
 fn controlled(results: &Results) -> Finding {
     let here = Here::collapse(results);
-    let told = |variant: Variant| {
+    let described = |variant: Variant| {
         let of = |metric| here.average(variant, metric);
         Some((here.goodput(variant)?, [of("sent_of_one")?, of("repaired_of_one")?, of("packets_dropped")?]))
     };
-    let (Some(unpaced), Some(two), Some(three)) = (told(LTP_UNPACED), told(LTP_CCID2), told(LTP_CCID3))
+    let (Some(unpaced), Some(two), Some(three)) =
+        (described(LTP_UNPACED), described(LTP_CCID2), described(LTP_CCID3))
     else {
         return Finding::untestable(NOT_RUN);
     };

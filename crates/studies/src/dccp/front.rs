@@ -4,7 +4,7 @@ use super::here::Here;
 use super::plan::{RATE, RATES, SATELLITE, silent_link};
 use super::variants::{CCID2, LINUX, LTP_CCID2, LTP_UNPACED, PAIRS, STUCK, Variant};
 use crate::Error;
-use crate::shared::front::{Shown, percent, sentences, side_by_side};
+use crate::shared::front::{Shown, first_screen, percent, side_by_side};
 use crate::shared::points::scenario;
 use crate::shared::runs::Runs;
 use lightlag_lab::report::{Colours, Front, HeatMap, Measure};
@@ -68,8 +68,7 @@ pub fn front(results: &Results) -> Front {
         spread,
         drops,
     ];
-    let measures = measures.into_iter().flatten().collect();
-    Front { answer: sentences([won, stuck, limits]), measures, map: map(results) }
+    first_screen([won, stuck, limits], measures, map(results))
 }
 
 fn map(results: &Results) -> Option<HeatMap> {

@@ -82,8 +82,8 @@ pub fn run(connect: Connect) -> Result<Vec<Row>, String> {
 
 /// The connection of the scenario, as the world runs it with this seed.
 fn connection(variant: Variant, seed: u64) -> Result<Connection, String> {
-    let told = |error: lightlag_scenario::Error| error.to_string();
-    let scenario = scenario(SATELLITE, variant.sets()).and_then(|file| only(&file)).map_err(told)?;
+    let described = |error: lightlag_scenario::Error| error.to_string();
+    let scenario = scenario(SATELLITE, variant.sets()).and_then(|file| only(&file)).map_err(described)?;
     let lacks = || format!("{SATELLITE}: its link or its cross traffic is missing");
     let network = scenario.packets().ok_or_else(lacks)?;
     let setup = network.setup(Seed::Number(seed));

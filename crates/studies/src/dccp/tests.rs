@@ -5,10 +5,10 @@ use crate::shared::tests::made_up;
 fn throughput_and_answers_are_told_of_the_silent_link_too() {
     let results = made_up(&STUDY, false);
     let claims = WORDS.verdicts(claims::CLAIMS, |test| test(&results));
-    let told = |claim: &&lightlag_lab::report::Verdict| {
+    let described = |claim: &&lightlag_lab::report::Verdict| {
         claim.readings.iter().any(|reading| reading.0 == "silent for 5 s once")
     };
-    let ids: Vec<&str> = claims.iter().filter(told).map(|claim| claim.id).collect();
+    let ids: Vec<&str> = claims.iter().filter(described).map(|claim| claim.id).collect();
     assert_eq!(ids, ["D1", "D4"]);
 }
 

@@ -183,11 +183,11 @@ fn halts(data: &Data<'_>) -> Finding {
         return Finding::untestable(NOT_RUN);
     };
     // The target is a full queue: a window that grows further loses packets.
-    let told =
+    let described =
         format!("drops at the queue that the target fills: {dcp} of DCP, {tcp} of the TCP-like protocol");
     let dots =
         [(DCP, dcp), (TCP_LIKE, tcp)].map(|(name, drops)| Compared::at_most(name, drops, 0.0, "drops"));
-    compare(dots.into(), told)
+    compare(dots.into(), described)
 }
 
 /// What a target gives at a jitter.
@@ -268,7 +268,7 @@ struct By {
 const BY_DISTANCE: By = By { figure: "caching", column: DISTANCE, unit: "ms" };
 const BY_CLOCK: By = By { figure: "clock", column: CLOCK, unit: "s" };
 
-fn told(each: &[(f64, f64)], unit: &str) -> String {
+fn described(each: &[(f64, f64)], unit: &str) -> String {
     let shown = each.iter().map(|(at, value)| format!("{value:.2} at {at} {unit}"));
     format!("Mbit/s from 55 s after the start: {}", shown.collect::<Vec<_>>().join(", "))
 }
@@ -284,14 +284,14 @@ fn suffers(data: &Data<'_>, jitter: f64) -> Finding {
         let so = Met::from_so(*value < used());
         Compared::at_most(format!("{at} {}", BY_DISTANCE.unit), *value, used(), MBIT).found(so)
     };
-    compare(each.iter().map(one).collect(), told(&each, BY_DISTANCE.unit))
+    compare(each.iter().map(one).collect(), described(&each, BY_DISTANCE.unit))
 }
 
 fn recovers(data: &Data<'_>, variant: &str, by: By, jitter: f64) -> Finding {
     let each = after_switch(data, variant, by, jitter);
     let one =
         |(at, value): &(f64, f64)| Compared::at_least(format!("{at} {}", by.unit), *value, used(), MBIT);
-    compare(each.iter().map(one).collect(), told(&each, by.unit))
+    compare(each.iter().map(one).collect(), described(&each, by.unit))
 }
 
 fn latecomer(data: &Data<'_>, jitter: f64) -> Finding {

@@ -5,7 +5,7 @@ use super::reference::CEILING;
 use super::variants::{ALL, DCP, DCP_SLOW_START, LEDBAT, OURS, TCP_LIKE, sets};
 use super::{DROPS, GOODPUT, JAIN, QUEUEING, TIMEOUTS};
 use crate::Error;
-use crate::shared::front::{Shown, sentences, side_by_side};
+use crate::shared::front::{Shown, first_screen, side_by_side};
 use crate::shared::points::scenario;
 use crate::shared::runs::{Runs, least};
 use lightlag_lab::report::{Colours, Front, HeatMap, Measure};
@@ -94,8 +94,7 @@ pub fn front(results: &Results) -> Front {
                 .of_bound(jain)
         }),
     ];
-    let measures = measures.into_iter().flatten().collect();
-    Front { answer: sentences([met, won, limits]), measures, map: map(results) }
+    first_screen([met, won, limits], measures, map(results))
 }
 
 fn map(results: &Results) -> Option<HeatMap> {

@@ -62,11 +62,11 @@ fn fair(results: &Results) -> Finding {
     }
     let below = jain.iter().filter(|jain| **jain < FAIR).count();
     let (least, starts) = (least(&jain), jain.len());
-    let told = format!(
+    let described = format!(
         "least index {least:.3}, {below} of {starts} starts below {FAIR}; most drops {one:.0} and {two:.0}"
     );
     let dots = vec![Compared::at_least("least Jain index", least, FAIR, "")];
-    found(&[below == 0, [one, two] == [0.0, 0.0]], told).comparing(dots)
+    found(&[below == 0, [one, two] == [0.0, 0.0]], described).comparing(dots)
 }
 
 fn fair_at_edges(results: &Results) -> Finding {

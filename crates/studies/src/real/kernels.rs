@@ -67,7 +67,7 @@ fn daemon() -> Result<PathBuf, String> {
     Err(format!("cannot find {}; build it: cargo build --release -p lightlag-daemon", beside.display()))
 }
 
-fn told(what: &str) -> impl Fn(io::Error) -> String {
+fn described(what: &str) -> impl Fn(io::Error) -> String {
     move |why| format!("{what}: {why}")
 }
 
@@ -76,7 +76,7 @@ fn make(wanted: Transfer, daemon: &Path, asked: &Interrupt) -> Result<Seen, Stri
     let said = |why: lightlag_node::Error| why.to_string();
     let namespaces = Namespaces::make().map_err(said)?;
     for side in 0..2 {
-        namespaces.inside(side, || set(&wanted)).map_err(told("a setting of the kernel"))?;
+        namespaces.inside(side, || set(&wanted)).map_err(described("a setting of the kernel"))?;
     }
     let (links, seed) = (wanted.links.clone(), wanted.seed);
     let between = Between { namespaces: &namespaces, links, mtu: MTU, memory: MEMORY, seed };
@@ -84,7 +84,7 @@ fn make(wanted: Transfer, daemon: &Path, asked: &Interrupt) -> Result<Seen, Stri
     namespaces.control_congestion(CONGESTION_CONTROL).map_err(said)?;
     let daemons = wanted.by_daemons.then(|| Daemons::start(&namespaces, daemon)).transpose()?;
     let [from, to] = if daemons.is_some() { [DOOR, BEHIND] } else { [FAR, FAR] };
-    let listener = namespaces.inside(1, || TcpListener::bind(to)).map_err(told("the far side"))?;
+    let listener = namespaces.inside(1, || TcpListener::bind(to)).map_err(described("the far side"))?;
     let shared = Shared::default();
     let began = Real::now();
     let delivered = thread::scope(|scope| {
@@ -143,7 +143,7 @@ fn carry(
 ) -> Result<Vec<u64>, String> {
     let seconds = wanted.span.as_secs_f64() as usize;
     let mut watch = Watch { seconds, shared, asked, delivered: Vec::new() };
-    emulator.run(&mut watch).map_err(told("the link"))?;
+    emulator.run(&mut watch).map_err(described("the link"))?;
     if asked.is_asked() {
         return Err("it was interrupted".to_owned());
     }
@@ -238,7 +238,7 @@ struct Daemons {
 
 impl Daemons {
     fn start(namespaces: &Namespaces, program: &Path) -> Result<Self, String> {
-        let folder = TempDir::with_prefix("lightlag-").map_err(told("a folder for the daemons"))?;
+        let folder = TempDir::with_prefix("lightlag-").map_err(described("a folder for the daemons"))?;
         let [near, far] = ["near", "far"].map(|name| folder.path().join(name));
         let keys = [key(program, &near)?, key(program, &far)?];
         let settings = [
@@ -254,7 +254,7 @@ impl Daemons {
             ),
         ];
         for (place, text) in [&near, &far].into_iter().zip(settings) {
-            fs::write(settings_in(place), text).map_err(told("settings of a daemon"))?;
+            fs::write(settings_in(place), text).map_err(described("settings of a daemon"))?;
         }
         let line = |place: &Path| {
             let (program, settings, log) = (program.display(), settings_in(place), place.join("log"));
@@ -269,7 +269,7 @@ impl Daemons {
     fn changes(&self, began: Real) -> Result<Vec<(f64, &'static str, String)>, String> {
         let mut status = Command::new(&self.program);
         status.args(["status", "--json", "--config"]).arg(settings_in(&self.near));
-        let done = status.output().map_err(told("the status of a daemon"))?;
+        let done = status.output().map_err(described("the status of a daemon"))?;
         let log = || fs::read_to_string(self.near.join("log")).unwrap_or_default();
         let status: serde_json::Value = serde_json::from_slice(&done.stdout).map_err(|why| {
             format!("the near daemon does not report its status: {why}; its log: {}", log())
@@ -293,9 +293,9 @@ fn settings_in(place: &Path) -> PathBuf {
 
 /// A new key in a new folder; its public half.
 fn key(program: &Path, place: &Path) -> Result<String, String> {
-    fs::create_dir(place).map_err(told("a folder of a daemon"))?;
+    fs::create_dir(place).map_err(described("a folder of a daemon"))?;
     let made = Command::new(program).arg("keygen").arg(place.join("key.pem")).output();
-    let made = made.map_err(told("a key of a daemon"))?;
+    let made = made.map_err(described("a key of a daemon"))?;
     if !made.status.success() {
         return Err(String::from_utf8_lossy(&made.stderr).trim_end().to_owned());
     }

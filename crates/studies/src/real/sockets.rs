@@ -92,7 +92,7 @@ fn receive(
     transport: &'static Transport,
     over: &Arc<AtomicBool>,
 ) -> Result<(JoinHandle<()>, SocketAddr), String> {
-    let (tell, told) = channel();
+    let (tell, described) = channel();
     let over = over.clone();
     let listening = Listening {
         options: ListenOptions { at: HERE, packet: Bytes(PACKET as u64), raw: false, tap: None },
@@ -111,7 +111,7 @@ fn receive(
             let _ = tell.send(Err(why.to_string()));
         }
     });
-    let at = told.recv().map_err(|_| "the receiver ended".to_owned())??;
+    let at = described.recv().map_err(|_| "the receiver ended".to_owned())??;
     Ok((thread, at))
 }
 
@@ -124,7 +124,7 @@ fn carry(
     seed: u64,
     over: &Arc<AtomicBool>,
 ) -> Result<(Carried, SocketAddr), String> {
-    let (tell, told) = channel();
+    let (tell, described) = channel();
     let over = over.clone();
     let run = move || {
         let mut emulator = Emulator::new(&Emulating { listen: HERE, to, forward, back, seed })?;
@@ -133,7 +133,7 @@ fn carry(
         Ok(emulator.counts()[0])
     };
     let thread = thread::spawn(move || run().map_err(|why: std::io::Error| format!("the link: {why}")));
-    match told.recv() {
+    match described.recv() {
         Ok(through) => Ok((thread, through)),
         Err(_) => join(thread)?.and(Err("the link ended".to_owned())),
     }

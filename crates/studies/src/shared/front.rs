@@ -1,6 +1,6 @@
 //! What the first screens of studies have in common: sentences, and pages that show runs.
 
-use lightlag_lab::report::View;
+use lightlag_lab::report::{Front, HeatMap, Measure, View};
 use lightlag_lab::view::{of_point, page};
 use lightlag_scenario::{Error, ScenarioFile, Seed};
 
@@ -32,6 +32,15 @@ pub fn side_by_side<const N: usize>(
     let sources = runs.into_iter().map(source).collect::<Result<Vec<_>, Error>>()?;
     let view = View { file: file.to_owned(), title: title.to_owned(), caption: caption.to_owned() };
     Ok(Shown { view, html: page(&sources) })
+}
+
+/// A first screen with those sentences and measures for which everything was measured.
+pub fn first_screen<const N: usize, const M: usize>(
+    answer: [Option<String>; N],
+    measures: [Option<Measure>; M],
+    map: Option<HeatMap>,
+) -> Front {
+    Front { answer: sentences(answer), measures: measures.into_iter().flatten().collect(), map }
 }
 
 /// Those sentences for which everything was measured.

@@ -34,7 +34,7 @@ enum Wanted {
 #[derive(Clone, Debug)]
 pub struct Part {
     label: String,
-    told: String,
+    described: String,
     unit: &'static str,
     test: Option<Paired>,
     wanted: Wanted,
@@ -76,8 +76,8 @@ impl Part {
 
     /// Shows these figures instead of the difference.
     #[must_use]
-    pub fn told(mut self, told: String) -> Self {
-        self.told = told;
+    pub fn described(mut self, described: String) -> Self {
+        self.described = described;
         self
     }
 
@@ -88,8 +88,8 @@ impl Part {
     }
 
     fn new(label: impl Into<String>, test: Option<Paired>, wanted: Wanted) -> Self {
-        let told = test.map_or_else(String::new, |test| interval(Some(test.difference)));
-        Self { label: label.into(), told, unit: "", test, wanted }
+        let described = test.map_or_else(String::new, |test| interval(Some(test.difference)));
+        Self { label: label.into(), described, unit: "", test, wanted }
     }
 
     /// The difference beside what is claimed of it.
@@ -145,10 +145,10 @@ pub fn judge(parts: Vec<Part>) -> Finding {
     let mut corrected = statistics::holm(&known).into_iter();
     let ends: Vec<End> =
         run.iter().map(|(part, test)| part.end(test, test.p.and_then(|_| corrected.next()))).collect();
-    let told: Vec<String> = run.iter().zip(&ends).map(|((part, _), end)| sentence(part, *end)).collect();
+    let described: Vec<String> = run.iter().zip(&ends).map(|((part, _), end)| sentence(part, *end)).collect();
     let hold = ends.iter().filter(|end| **end == End::Holds).count();
     let compared = run.iter().zip(&ends).map(|((part, test), end)| part.compared(test, *end)).collect();
-    Finding::new(joined(&ends), told.join("; ")).of_parts(hold, ends.len()).comparing(compared)
+    Finding::new(joined(&ends), described.join("; ")).of_parts(hold, ends.len()).comparing(compared)
 }
 
 /// A claim of numbers that are compared with bounds: it holds if all are as claimed.
@@ -159,7 +159,7 @@ pub fn compare(all: Vec<Compared>, we_measure: impl Into<String>) -> Finding {
 
 /// A claim of plain statements without a test.
 pub fn count(statements: &[(String, bool)]) -> Finding {
-    let mark = |(told, so): &(String, bool)| format!("{} {}", told, if *so { "✓" } else { "✗" });
+    let mark = |(described, so): &(String, bool)| format!("{} {}", described, if *so { "✓" } else { "✗" });
     let all: Vec<bool> = statements.iter().map(|statement| statement.1).collect();
     found(&all, statements.iter().map(mark).collect::<Vec<_>>().join("; "))
 }
@@ -193,7 +193,7 @@ fn sentence(part: &Part, end: End) -> String {
         End::Leans => "~",
         End::Fails => "✗",
     };
-    format!("{} {} {mark}", part.label, part.told)
+    format!("{} {} {mark}", part.label, part.described)
 }
 
 fn joined(ends: &[End]) -> Holds {

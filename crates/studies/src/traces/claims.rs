@@ -34,7 +34,7 @@ fn nowhere_dear(all: &[&Standing<'_>]) -> Finding {
         dear.len(),
         known.len(),
         number(most),
-        worst.cell.told()
+        worst.cell.described()
     );
     let holds = if dear.is_empty() { Holds::Yes } else { Holds::No };
     let dot = Compared::at_most("most, of the best other", most, MOST, "times");
@@ -91,7 +91,7 @@ impl Tally {
         tally
     }
 
-    fn told(&self) -> String {
+    fn described(&self) -> String {
         format!(
             "of {} cells better in {}, as good in {}, worse in {} ({} after Holm's correction)",
             self.cells, self.better, self.as_good, self.worse, self.surely_worse
@@ -133,14 +133,14 @@ fn nowhere_worse(standings: &[&Standing<'_>], measure: Measure) -> Finding {
             Grade::Worse => Met::Perhaps,
             _ => Met::Yes,
         };
-        let label = format!("{} to {}", one.cell.told(), one.other);
+        let label = format!("{} to {}", one.cell.described(), one.other);
         let dot = Compared::at_least(label, found.mean, 0.0, "").with_interval(found.interval).found(met);
         Some(dot)
     };
     let mut dots: Vec<Compared> = standings.iter().filter_map(of).collect();
     dots.sort_by(|one, other| one.value.total_cmp(&other.value));
     dots.truncate(TOLD);
-    Finding::new(holds, tally.told() + &listed(&worst(standings, measure), measure)).comparing(dots)
+    Finding::new(holds, tally.described() + &listed(&worst(standings, measure), measure)).comparing(dots)
 }
 
 /// The first of some cells with their differences.
@@ -151,10 +151,10 @@ fn listed(standings: &[&Standing<'_>], measure: Measure) -> String {
     let one = |standing: &&Standing<'_>| {
         let difference = standing.by(measure).map_or(0.0, |found| found.mean);
         let sign = if difference > 0.0 { "+" } else { "" };
-        format!("{} ({sign}{} to {})", standing.cell.told(), number(difference), standing.other)
+        format!("{} ({sign}{} to {})", standing.cell.described(), number(difference), standing.other)
     };
-    let told: Vec<String> = standings.iter().take(TOLD).map(one).collect();
+    let described: Vec<String> = standings.iter().take(TOLD).map(one).collect();
     let more = standings.len().saturating_sub(TOLD);
     let rest = if more > 0 { format!("; and {more} more") } else { String::new() };
-    format!(": {}{rest}", told.join("; "))
+    format!(": {}{rest}", described.join("; "))
 }

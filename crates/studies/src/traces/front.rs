@@ -4,7 +4,7 @@ use super::charts::{MOST, tiles};
 use super::claims::Tally;
 use super::plan;
 use crate::Error;
-use crate::shared::front::{Shown, percent, sentences, side_by_side};
+use crate::shared::front::{Shown, first_screen, percent, side_by_side};
 use crate::universal::cells::{Measure as Of, Standing};
 use crate::universal::treatments::MECHANISM;
 use lightlag_lab::report::{Colours, Front, HeatMap, Measure};
@@ -34,12 +34,12 @@ pub fn front(standings: &[Standing<'_>]) -> Front {
     });
     let extreme =
         |sign: f64| all.iter().max_by(|one, other| (sign * one.1.mean).total_cmp(&(sign * other.1.mean)));
-    let told = |one: &(&Standing<'_>, &crate::universal::cells::Difference)| {
-        format!("{} in {} (to {})", number(one.1.mean), one.0.cell.told(), one.0.other)
+    let described = |one: &(&Standing<'_>, &crate::universal::cells::Difference)| {
+        format!("{} in {} (to {})", number(one.1.mean), one.0.cell.described(), one.0.other)
     };
-    let ends = extreme(1.0)
-        .zip(extreme(-1.0))
-        .map(|(most, least)| format!("The largest difference is {}, the least {}.", told(most), told(least)));
+    let ends = extreme(1.0).zip(extreme(-1.0)).map(|(most, least)| {
+        format!("The largest difference is {}, the least {}.", described(most), described(least))
+    });
     let bounds: Vec<f64> = all
         .iter()
         .filter_map(|(one, found)| Some(found.ours / one.bound?))
@@ -64,8 +64,7 @@ pub fn front(standings: &[Standing<'_>]) -> Front {
             Measure::new("of the bound", percent(share), "what any mechanism can deliver").of_bound(share)
         }),
     ];
-    let measures = measures.into_iter().flatten().collect();
-    Front { answer: sentences([won, ends, limits]), measures, map: map(standings) }
+    first_screen([won, ends, limits], measures, map(standings))
 }
 
 fn map(standings: &[Standing<'_>]) -> Option<HeatMap> {
@@ -94,7 +93,7 @@ pub fn views(standings: &[Standing<'_>], scenarios: &Path) -> Result<Vec<Shown>,
         };
         let title = format!("Where {MECHANISM} is {what}: beside {}", standing.other);
         let runs = [(MECHANISM, ours), (standing.other, other)];
-        all.push(side_by_side([file, &title, &format!("{}.", standing.cell.told())], runs)?);
+        all.push(side_by_side([file, &title, &format!("{}.", standing.cell.described())], runs)?);
     }
     Ok(all)
 }

@@ -21,7 +21,7 @@ fn verdicts(standings: &[Standing<'_>]) -> Table {
     let row = |measure: Measure| {
         let tally = Tally::of(standings, measure);
         let worst = worst(&all, measure).first().map_or(NONE.to_owned(), |one| {
-            format!("{} ({})", one.cell.told(), one.by(measure).map_or(String::new(), told))
+            format!("{} ({})", one.cell.described(), one.by(measure).map_or(String::new(), described))
         });
         let counts =
             [tally.cells, tally.better, tally.surely_better, tally.as_good, tally.worse, tally.surely_worse];
@@ -45,11 +45,11 @@ fn worse(standings: &[Standing<'_>]) -> Table {
         let found = one.by(measure)?;
         Some(vec![
             measure.name().to_owned(),
-            one.cell.told(),
+            one.cell.described(),
             one.other.to_owned(),
             number(found.ours),
             number(found.other),
-            told(found),
+            described(found),
             found.p.map_or(NONE.to_owned(), number),
         ])
     };
@@ -73,8 +73,9 @@ fn every_cell(standings: &[Standing<'_>]) -> Table {
             told_mean(one.cell.unlimited()),
             told_mean(one.bound),
         ];
-        let differences = Measure::ALL
-            .map(|measure| one.by(measure).map_or(NONE.to_owned(), |found| told(found) + mark(found.grade)));
+        let differences = Measure::ALL.map(|measure| {
+            one.by(measure).map_or(NONE.to_owned(), |found| described(found) + mark(found.grade))
+        });
         names.into_iter().chain(ratios).chain(differences).collect()
     };
     let caption = "Delivery ratios of ours, the best other and gbsd, which sees every copy in the network; what the router \
@@ -108,7 +109,7 @@ fn told_mean(mean: Option<f64>) -> String {
     mean.map_or(NONE.to_owned(), number)
 }
 
-fn told(found: &Difference) -> String {
+fn described(found: &Difference) -> String {
     let interval =
         found.interval.map_or(String::new(), |(low, high)| format!(" [{}, {}]", number(low), number(high)));
     number(found.mean) + &interval

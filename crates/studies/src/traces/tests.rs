@@ -109,7 +109,7 @@ fn cells_are_counted_and_those_where_ours_is_worse_are_named() {
     let tally = Tally::of(&all, Measure::Ratio);
     assert_eq!((tally.cells, tally.better, tally.as_good, tally.worse), (2, 1, 1, 0));
     let slower = worst(&all.iter().collect::<Vec<_>>(), Measure::Delay);
-    assert_eq!(slower.iter().map(|one| one.cell.told()).collect::<Vec<_>>(), ["here, epidemic, 50 MB"]);
+    assert_eq!(slower.iter().map(|one| one.cell.described()).collect::<Vec<_>>(), ["here, epidemic, 50 MB"]);
     let tables = tables::all(&all);
     assert!(
         tables[1].rows[0][..2] == [Measure::Delay.name(), "here, epidemic, 50 MB"],
@@ -122,8 +122,8 @@ fn cells_are_counted_and_those_where_ours_is_worse_are_named() {
 fn the_heat_map_has_a_tile_for_each_cell() {
     let results = results(two_cells());
     let tiles = charts::tiles(&standings(&results));
-    let told: Vec<_> = tiles.iter().map(|tile| (tile.row.as_str(), tile.column.as_str())).collect();
-    assert_eq!(told, [("here, epidemic", "5 MB"), ("here, epidemic", "50 MB")]);
+    let described: Vec<_> = tiles.iter().map(|tile| (tile.row.as_str(), tile.column.as_str())).collect();
+    assert_eq!(described, [("here, epidemic", "5 MB"), ("here, epidemic", "50 MB")]);
     assert!((tiles[0].value - 0.125).abs() < 1e-9);
     assert!(tiles[0].note.starts_with("credit: "));
 }

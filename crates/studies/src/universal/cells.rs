@@ -175,7 +175,7 @@ impl<'a> Cell<'a> {
     }
 
     /// Its name in sentences.
-    pub fn told(&self) -> String {
+    pub fn described(&self) -> String {
         format!("{}, {}", self.row(), self.case())
     }
 

@@ -3,7 +3,7 @@
 use super::WORDS;
 use super::cells::{Cell, Difference, Measure, Standing};
 use super::plan::DEVELOPMENT;
-use super::regret::{NEAR, Regret, everywhere, ours, told};
+use super::regret::{NEAR, Regret, described, everywhere, ours};
 use super::treatments::{NONE_WITH_RECEIPTS, PARTS, name_without};
 use crate::shared::parts::{NOT_RUN, found};
 use lightlag_lab::report::{Compared, Finding, Holds, Met, Verdict};
@@ -61,7 +61,7 @@ fn sorted<'s, 'a>(mut all: Vec<(&'s Standing<'a>, Difference)>) -> Vec<(&'s Stan
 /// How many cells, and the worst of them.
 fn counted(found: &[(&Standing<'_>, Difference)], all: usize) -> String {
     let worst = found.first().map_or(String::new(), |(standing, difference)| {
-        format!("; the worst is {}, {}", told(&standing.cell), with_interval(difference))
+        format!("; the worst is {}, {}", described(&standing.cell), with_interval(difference))
     });
     format!("in {} of {all} cells{worst}", found.len())
 }

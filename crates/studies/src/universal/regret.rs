@@ -106,6 +106,6 @@ pub fn everywhere<'r, 's, 'a>(all: &'r [Regret<'s, 'a>]) -> impl Iterator<Item =
 }
 
 /// A cell in a few words.
-pub fn told(cell: &Cell<'_>) -> String {
+pub fn described(cell: &Cell<'_>) -> String {
     format!("{} ({}, {})", cell.case(), cell.place(), cell.router())
 }

@@ -4,7 +4,7 @@ use super::cells::{Difference, Measure, Standing, text};
 use super::claims::{best_single, contribution, is_behind, with_interval, worse};
 use super::networks::{KINDS, named};
 use super::plan::{self, DESCRIBED, DEVELOPMENT, FROZEN, JUDGEMENT};
-use super::regret::{NEAR, Regret, everywhere, ours, told};
+use super::regret::{NEAR, Regret, described, everywhere, ours};
 use super::treatments::{MECHANISM, PARTS, Role, in_networks};
 use crate::shared::charts::{NONE, table};
 use lightlag_lab::report::{ScenarioText, Table};
@@ -44,7 +44,7 @@ pub fn regrets(all: &[Regret<'_, '_>]) -> Table {
             number(one.regret()),
             number(one.regret_p95()),
             shown(worst.map(|worst| worst.regret)),
-            worst.map_or(NONE.to_owned(), |worst| told(worst.cell)),
+            worst.map_or(NONE.to_owned(), |worst| described(worst.cell)),
             shown(one.bytes()),
             format!("{:.0}", 100.0 * one.near()),
         ]
@@ -174,7 +174,7 @@ fn regret_sentence(all: &[Regret<'_, '_>]) -> String {
 fn worse_sentence(standings: &[Standing<'_>]) -> String {
     let worse = worse(standings, NEAR);
     let worst = worse.first().map_or(String::new(), |(one, found)| {
-        format!(", most in {} ({} to {})", told(&one.cell), number(found.mean), one.other)
+        format!(", most in {} ({} to {})", described(&one.cell), number(found.mean), one.other)
     });
     format!(
         "It is worse than the best other by more than {NEAR} in {} of {} networks{worst}.",
@@ -185,21 +185,21 @@ fn worse_sentence(standings: &[Standing<'_>]) -> String {
 
 fn ahead_sentence(all: &[Regret<'_, '_>]) -> String {
     let reference = all.iter().find(|one| one.is(Role::Reference));
-    let told: Vec<String> = [ours(all), best_single(all), reference]
+    let described: Vec<String> = [ours(all), best_single(all), reference]
         .into_iter()
         .flatten()
         .map(|one| format!("{} by {}", number(one.ratio()), one.name))
         .collect();
-    format!("Of the bundles these shares are delivered on average: {}.", told.join(", "))
+    format!("Of the bundles these shares are delivered on average: {}.", described.join(", "))
 }
 
 fn bytes_sentence(all: &[Regret<'_, '_>]) -> String {
-    let told: Vec<String> = ours(all)
+    let described: Vec<String> = ours(all)
         .into_iter()
         .chain(best_single(all))
         .map(|one| format!("{} by {}", shown(one.bytes()), one.name))
         .collect();
-    format!("Bytes sent per byte delivered, in the median network: {}.", told.join(", "))
+    format!("Bytes sent per byte delivered, in the median network: {}.", described.join(", "))
 }
 
 fn parts_sentence(standings: &[Standing<'_>]) -> String {
@@ -207,6 +207,6 @@ fn parts_sentence(standings: &[Standing<'_>]) -> String {
         let (mean, (low, high)) = contribution(standings, part)?;
         Some(format!("{part} {} [{}, {}]", number(mean), number(low), number(high)))
     };
-    let told: Vec<String> = PARTS.iter().filter_map(one).collect();
-    format!("What its parts add to the delivery ratio: {}.", told.join(", "))
+    let described: Vec<String> = PARTS.iter().filter_map(one).collect();
+    format!("What its parts add to the delivery ratio: {}.", described.join(", "))
 }

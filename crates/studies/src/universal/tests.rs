@@ -95,7 +95,7 @@ fn every_cell_has_ours_its_parts_the_others_and_the_reference() {
             [Role::Ours, Role::Part, Role::Reference, Role::Other].map(count),
             [1, PARTS.len(), 1, 6 + afner],
             "{}",
-            cell.told()
+            cell.described()
         );
     }
     assert!(points.list.iter().all(|point| !value(&point.values, DESCRIBED).is_empty()));
@@ -226,9 +226,9 @@ fn regret_is_what_the_best_real_mechanism_of_a_network_delivers_more() {
     let results = made_up(0.2, NAMES);
     let standings = standings(&results);
     let all = regrets(&standings);
-    let told: Vec<&str> = all.iter().map(|one| one.name).collect();
+    let described: Vec<&str> = all.iter().map(|one| one.name).collect();
     let [margin, memory] = PARTS.map(name_without);
-    assert_eq!(told, [OURS.0, CREDIT.0, NONE.0, RRCC.0, &margin, &memory, GBSD.0]);
+    assert_eq!(described, [OURS.0, CREDIT.0, NONE.0, RRCC.0, &margin, &memory, GBSD.0]);
     let close = |one: f64, other: f64| assert!((one - other).abs() < 1e-9, "{one} and {other}");
     let ours = ours(&all).unwrap();
     close(ours.regret(), 0.01);
@@ -283,7 +283,8 @@ fn where_ours_is_worse_there_is_a_scenario_that_can_be_played() {
 fn every_kind_has_its_row_with_its_worst_network() {
     let results = made_up(0.2, NAMES);
     let table = tables::kinds(&standings(&results));
-    let told: Vec<(&str, &str)> = table.rows.iter().map(|row| (row[0].as_str(), row[7].as_str())).collect();
-    assert_eq!(told, [("bus lines", "0"), ("moon", "1")]);
+    let described: Vec<(&str, &str)> =
+        table.rows.iter().map(|row| (row[0].as_str(), row[7].as_str())).collect();
+    assert_eq!(described, [("bus lines", "0"), ("moon", "1")]);
     assert!(table.rows[1][6].starts_with("s9_n6, prophet, to credit"), "{:?}", table.rows[1]);
 }

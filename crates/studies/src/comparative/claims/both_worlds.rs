@@ -134,14 +134,14 @@ fn waypoint_nodes_stop() -> Finding {
     let Some([first, last]) = &*WAYPOINT else { return Finding::untestable(NOT_RUN) };
     let shown = |values: &[f64]| interval(statistics::estimate(values));
     let share = statistics::mean(&last.moving).unwrap_or(1.0);
-    let told = format!(
+    let described = format!(
         "share of nodes in motion: {} in the first hour, {} in the last; mean speed {} and {} m/s",
         shown(&first.moving),
         shown(&last.moving),
         shown(&first.speeds),
         shown(&last.speeds)
     );
-    Finding::new(if share < HALT { Holds::Yes } else { Holds::No }, told)
+    Finding::new(if share < HALT { Holds::Yes } else { Holds::No }, described)
 }
 
 /// Half of one point of delivery ratio is invisible in the paper's figures.
@@ -164,11 +164,11 @@ fn intervals_are_often_zero(data: &Data<'_>) -> Finding {
         _ => Holds::Partly,
     };
     let typical = statistics::mean(&widths).unwrap_or(0.0);
-    let told = format!(
+    let described = format!(
         "{zero} of {} intervals are narrower than ±{INVISIBLE}, their mean is ±{}; here traffic is drawn again for \
          every seed, which The ONE did not do",
         widths.len(),
         number(typical)
     );
-    Finding::new(holds, told).of_parts(zero, widths.len())
+    Finding::new(holds, described).of_parts(zero, widths.len())
 }

@@ -80,7 +80,7 @@ pub(super) fn above_each(view: &Runs<'_>, one: &str, these: &[&str], metric: &st
     these.iter().map(|this| above(view, one, this, metric)).collect()
 }
 
-/// The slope of a metric over a column, mechanism by mechanism, described by the curve's ends.
+/// The slope of a metric over a column, mechanism by mechanism, with its ends.
 pub(super) fn trends(
     view: &Runs<'_>,
     column: &str,
@@ -95,7 +95,7 @@ pub(super) fn trends(
             _ => "per s",
         };
         let label = format!("{mechanism}: slope");
-        part(label, slice.slope(column, metric)).told(from_to(ends)).measured_in(unit)
+        part(label, slice.slope(column, metric)).described(from_to(ends)).measured_in(unit)
     })
 }
 
@@ -174,7 +174,7 @@ fn baseline_sometimes_above(data: &Data<'_>) -> Finding {
         return Finding::untestable(NOT_RUN);
     }
     let wins = significant_wins(&cells);
-    let told: Vec<String> = MECHANISMS
+    let described: Vec<String> = MECHANISMS
         .iter()
         .map(|name| {
             let of = |list: &[&str]| list.iter().filter(|known| *known == name).count();
@@ -190,7 +190,7 @@ fn baseline_sometimes_above(data: &Data<'_>) -> Finding {
         (false, false) => Holds::Partly,
     };
     let hold = usize::from(!wins.is_empty()) + usize::from(often_afner);
-    Finding::new(holds, format!("baseline significantly above: {}", told.join(", "))).of_parts(hold, 2)
+    Finding::new(holds, format!("baseline significantly above: {}", described.join(", "))).of_parts(hold, 2)
 }
 
 fn significant_wins<'a>(cells: &[(&'a str, Paired)]) -> Vec<&'a str> {
@@ -235,8 +235,8 @@ fn latency_settles(data: &Data<'_>) -> Finding {
         .filter_map(|(name, curve)| {
             let before = movement(&curve, 1000.0, 5000.0)?;
             let beyond = movement(&curve, 5000.0, 8000.0)?;
-            let told = format!("{name} moves {:.0}% then {:.0}%", 100.0 * before, 100.0 * beyond);
-            Some((told, before >= CONSTANT && beyond < CONSTANT))
+            let described = format!("{name} moves {:.0}% then {:.0}%", 100.0 * before, 100.0 * beyond);
+            Some((described, before >= CONSTANT && beyond < CONSTANT))
         })
         .collect();
     count(&statements)
@@ -278,7 +278,7 @@ fn expiry_controls(data: &Data<'_>) -> Finding {
     let ratio = ends(RATIO);
     judge(vec![
         Part::negative(format!("overflows, {span}"), short.minus(&whole, "dropped_overflow")),
-        Part::positive(format!("delivery ratio, {span}"), short.minus(&whole, RATIO)).told(format!(
+        Part::positive(format!("delivery ratio, {span}"), short.minus(&whole, RATIO)).described(format!(
             "{} against {}",
             mean(ratio.0),
             mean(ratio.1)

@@ -244,14 +244,16 @@ fn verdicts(results: &Results) -> Vec<Verdict> {
 }
 
 fn words(verdicts: &[Verdict], but: &[&str]) -> Vec<String> {
-    let told =
+    let described =
         |verdict: &Verdict| format!("{} {} ({})", verdict.id, verdict.holds.word(), verdict.we_measure);
-    verdicts.iter().filter(|verdict| !but.contains(&verdict.id)).map(told).collect()
+    verdicts.iter().filter(|verdict| !but.contains(&verdict.id)).map(described).collect()
 }
 
 fn assert_all(verdicts: &[Verdict], word: &str, but: &[&str]) {
-    let others: Vec<String> =
-        words(verdicts, but).into_iter().filter(|told| !told.contains(&format!(" {word} ("))).collect();
+    let others: Vec<String> = words(verdicts, but)
+        .into_iter()
+        .filter(|described| !described.contains(&format!(" {word} (")))
+        .collect();
     assert!(others.is_empty(), "not {word}: {others:#?}");
 }
 
