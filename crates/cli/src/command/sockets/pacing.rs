@@ -90,8 +90,8 @@ fn paces(
         return Err(Failure::Input(format!("--controller: {what}; add --rate or --plan, or take {default}")));
     }
     let mut sets = pacing.sets.clone();
-    // A rate that a user gives is a bound; a contact plan may be wrong.
-    if name == "contact_rate" && pacing.rate.is_some() && sets.iter().all(|(name, _)| name != "beyond") {
+    // A rate that a user gives, for itself or in a contact plan, is a bound.
+    if name == "contact_rate" && is_planned && sets.iter().all(|(name, _)| name != "beyond") {
         sets.push(("beyond".to_owned(), "1".to_owned()));
     }
     controller(controlled_as, default, name, &sets).map(Some)
