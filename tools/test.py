@@ -6,6 +6,7 @@ tests/skips.txt allows it. The whole output of the Rust tests is in target/test.
 """
 
 import argparse
+import contextlib
 import fnmatch
 import gzip
 import os
@@ -17,6 +18,7 @@ import sys
 import threading
 import time
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,10 +39,13 @@ SILENCE_S = 900
 
 
 class Watchdog:
-    """Kills a group of processes that has printed nothing for SILENCE_S."""
+    """Kills the tests that a command runs when they have printed nothing for SILENCE_S; the command goes on to the next.
 
-    def __init__(self, group: int) -> None:
-        self.group, self.killed = group, False
+    `waiting` says what they wait for.
+    """
+
+    def __init__(self, command: int, waiting: Callable[[], list[str]]) -> None:
+        self.command, self.waiting, self.hung = command, waiting, list[str]()
         self.timer = self._timer()
 
     def _timer(self) -> threading.Timer:
@@ -50,8 +55,11 @@ class Watchdog:
         return timer
 
     def _kill(self) -> None:
-        self.killed = True
-        os.killpg(self.group, signal.SIGKILL)
+        self.hung += self.waiting()
+        for pid in [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]:
+            with contextlib.suppress(ProcessLookupError):
+                if pid != self.command and os.getpgid(pid) == self.command:
+                    os.kill(pid, signal.SIGKILL)
 
     def feed(self) -> None:
         """Starts the time again."""
@@ -64,7 +72,7 @@ class Watchdog:
     def __exit__(self, error: object, *_: object) -> None:
         self.timer.cancel()
         if error:
-            os.killpg(self.group, signal.SIGKILL)
+            os.killpg(self.command, signal.SIGKILL)
 
 
 @dataclass
@@ -96,8 +104,14 @@ class Tally:
             start_new_session=True,
         )
         assert process.stdout is not None
-        before, binary, shown, running = len(self.failed), "", False, set()
-        with (TARGET / "test.log").open("w") as log, Watchdog(process.pid) as watchdog:
+        before, binary, shown, running = len(self.failed), "", False, set[str]()
+
+        def waiting() -> list[str]:
+            hung = sorted(running) or [binary]
+            running.clear()
+            return hung
+
+        with (TARGET / "test.log").open("w") as log, Watchdog(process.pid, waiting) as watchdog:
             for line in process.stdout:
                 log.write(line)
                 watchdog.feed()
@@ -111,9 +125,7 @@ class Tally:
                 shown = (shown or line.startswith("failures:")) and not line.startswith("test result:")
                 if shown:
                     print(line, end="", flush=True)
-        if watchdog.killed:
-            hung = sorted(running) or [binary]
-            self.failed += [f"{name} did not end within {SILENCE_S} s" for name in hung]
+        self.failed += [f"{name} did not end within {SILENCE_S} s" for name in watchdog.hung]
         if process.wait() and len(self.failed) == before:
             self.failed.append(f"{binary}: it did not end as tests do; see {TARGET / 'test.log'}")
         for record in SKIPS.read_text().splitlines() if SKIPS.exists() else []:

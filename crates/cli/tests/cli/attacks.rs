@@ -629,6 +629,20 @@ fn a_flood_of_openings_fills_neither_disk_nor_memory_nor_the_log_and_locks_nobod
     );
 }
 
+/// Bytes that wait in the socket of a UDP port of this machine.
+fn waiting_at(at: &str) -> u64 {
+    let port = at.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok()).expect("an address");
+    let of_port =
+        |line: &&str| line.split_whitespace().nth(1).is_some_and(|at| at.ends_with(&format!(":{port:04X}")));
+    let sockets = std::fs::read_to_string("/proc/net/udp").unwrap_or_default();
+    let waiting =
+        |line: &str| u64::from_str_radix(line.split_whitespace().nth(4)?.rsplit_once(':')?.1, 16).ok();
+    sockets.lines().filter(of_port).filter_map(waiting).sum()
+}
+
+/// What a flood leaves waiting at most: a machine that cannot read what comes is another attack.
+const FLOOD_WAITING: u64 = 256 << 10;
+
 /// Sends openings with data of unfinished transfers until it is dropped, one per `every` from `hosts` in turn.
 struct Flood(std::sync::Arc<std::sync::atomic::AtomicBool>, Option<std::thread::JoinHandle<u32>>);
 
@@ -645,6 +659,9 @@ impl Flood {
                 let host = &hosts[round as usize % hosts.len()];
                 let _ = host.send_to(&opening(round, &format!("name{round}"), 50_000_000, digest), &at);
                 std::thread::sleep(every);
+                while waiting_at(&at) > FLOOD_WAITING && !over.load(std::sync::atomic::Ordering::Relaxed) {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
                 // Data of this and of the last transfers, so that none is silent.
                 for earlier in round.saturating_sub(data)..=round {
                     let host = &hosts[earlier as usize % hosts.len()];

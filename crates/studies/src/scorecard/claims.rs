@@ -129,6 +129,7 @@ pub fn sentences(standings: &[Standing<'_>], count: usize) -> ([String; 3], Vec<
             ),
         ),
         ("harm", harm),
+        ("some", super::envelope::sentence(standings)),
     ];
     (answer, facts)
 }

@@ -9,6 +9,7 @@ mod charts;
 mod claims;
 pub mod controllers;
 mod corners;
+mod envelope;
 mod front;
 mod limit;
 mod measures;
