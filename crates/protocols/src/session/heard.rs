@@ -10,6 +10,9 @@ use std::collections::BTreeSet;
 
 /// This number of unreported datagrams is reported at once.
 const REPORT_AFTER: u32 = 256;
+/// ... and this number of the first ones.
+const EARLY_AFTER: u32 = 4;
+const EARLY: u64 = 32;
 /// Ranges of numbers that are remembered; of more, the lower half is forgotten.
 const RANGES_MAX: usize = 65_536;
 
@@ -71,7 +74,9 @@ impl Heard {
     /// A datagram arrived that must be reported within `every`.
     pub fn owe_report(&mut self, now: Instant, every: Duration) {
         self.unreported += 1;
-        let at = if self.unreported >= REPORT_AFTER { now } else { now.saturating_add(every) };
+        // The first one says how long a round trip takes, those behind it how fast the link is.
+        let most = if self.count <= EARLY { EARLY_AFTER } else { REPORT_AFTER };
+        let at = if self.unreported >= most || self.count <= 1 { now } else { now.saturating_add(every) };
         self.report_at = Some(self.report_at.map_or(at, |other| other.min(at)));
     }
     /// The report to send now, if any datagram arrived.
@@ -83,6 +88,7 @@ impl Heard {
             incarnation,
             highest: behind - 1,
             held_us: micros(now - self.highest_at).unsigned_abs(),
+            at_us: micros(now - Instant::ZERO).unsigned_abs(),
             received: self.count,
             runs: Vec::new(),
         };
