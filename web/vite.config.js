@@ -13,7 +13,7 @@ const bindings = {
   name: "bindings",
   resolveId: (id) => (id === "lightlag" ? (existsSync(BINDINGS) ? `${BINDINGS}lightlag_web.js` : EMPTY) : null),
   load: (id) => (id === EMPTY ? "export default () => { throw Error('this page was built without WebAssembly'); };"
-    + "export const World = null, check = null, schema = null, run = null, version = null;" : null),
+    + "export const World = null, check = null, schema = null, streets = null, run = null, version = null;" : null),
   // The page hands over the bytes: nothing is to be fetched.
   transform: (code, id) => (id.endsWith("lightlag_web.js")
     ? code.replace(/new URL\('lightlag_web_bg.wasm', import.meta.url\)/, "undefined") : null),

@@ -2,7 +2,7 @@
 declare module "lightlag" {
   export default function init(input: { module_or_path: BufferSource }): Promise<unknown>;
   export class World {
-    constructor(text: string, seed?: number | null, files?: object | null, point?: number | null, set?: object | null);
+    constructor(text: string, seed?: number | null, files?: object | null, point?: number | null, set?: object | null, positions?: boolean);
     advance(seconds: number): boolean;
     choose(columns: string[]): void;
     records(): object;
@@ -13,6 +13,7 @@ declare module "lightlag" {
     readonly time: number;
     readonly duration: number;
   }
+  export function streets(text: string, files?: object | null, point?: number | null, set?: object | null): object;
   export function check(text: string, files?: object | null): string;
   export function schema(): string;
 }

@@ -8,7 +8,7 @@
 pub mod serve;
 mod source;
 
-pub use source::{About, Format, Records, Source};
+pub use source::{About, Format, Map, Records, Source};
 
 use flate2::read::GzDecoder;
 use std::io::Read;

@@ -91,6 +91,22 @@ pub struct About {
     /// Figures by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub metrics: BTreeMap<String, f64>,
+    /// The map on which the nodes moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub map: Option<Map>,
+}
+
+/// A map under the nodes of a recorded run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Map {
+    /// x and y of the points of lines in metres, 32-bit floats with the least byte first, by [`Source::packed`]; NaN and NaN end a line.
+    pub points: String,
+    /// How many points it has; `points` is empty if they are too many.
+    pub count: usize,
+    /// Whether y grows to the south.
+    pub is_y_down: bool,
+    /// Whether it is data of OpenStreetMap.
+    pub is_osm: bool,
 }
 
 impl Source {

@@ -351,7 +351,7 @@ type Reader = fn(&[u8], &str) -> std::result::Result<Vec<wkt::Feature>, MapError
 
 /// Turns mobility into models; maps are read once.
 #[derive(Default)]
-struct Models {
+pub struct Models {
     warmup_s: f64,
     files: Files,
     maps: BTreeMap<String, Arc<RoadMap>>,
@@ -396,7 +396,11 @@ impl Models {
             }
         })
     }
-    fn roads(&mut self, map: &Map) -> Result<Arc<RoadMap>> {
+    /// The roads of a map.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or is no map.
+    pub fn roads(&mut self, map: &Map) -> Result<Arc<RoadMap>> {
         let key = format!("{:?}", Map { allowed: Vec::new(), ..map.clone() });
         if let Some(roads) = self.maps.get(&key) {
             return Ok(roads.clone());

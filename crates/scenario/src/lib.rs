@@ -62,6 +62,7 @@ mod schema;
 #[cfg(test)]
 #[path = "../../../tests/skip.rs"]
 mod skip;
+mod streets;
 mod the_one;
 mod to_toml;
 mod toml_file;
@@ -79,6 +80,7 @@ pub use given::{GivenFiles, named_files};
 pub use lightlag_protocols::units::parse as quantity;
 pub use model::*;
 pub use schema::schema;
+pub use streets::{STREET_POINTS_MAX, Streets};
 pub use the_one::{Property, REPORTS, ReportClass, properties};
 pub(crate) use toml_file::{Section, algorithm, items, model, named, read_quantity, wrong_type};
 pub(crate) use tree::{Node, Value};

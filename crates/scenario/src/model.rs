@@ -215,6 +215,13 @@ pub struct MapFile {
     pub place: Place,
 }
 
+impl MapFile {
+    /// Whether it is of OpenStreetMap.
+    pub fn is_osm(&self) -> bool {
+        self.path.extension().is_some_and(|end| end == "pbf")
+    }
+}
+
 /// What concerns all movement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Movement {
@@ -465,6 +472,11 @@ impl Head {
 }
 
 impl BundleNetwork {
+    /// Has positions recorded for a drawing, where the scenario says nothing of them: at 2,000 times, a second apart or more.
+    pub fn record_positions(&mut self) {
+        let every = (self.head.duration.as_nanos() / 2_000).max(1_000_000_000);
+        self.positions_every.get_or_insert(Duration::from_nanos(every));
+    }
     /// How many nodes there are.
     pub fn node_count(&self) -> u32 {
         self.groups.iter().map(Group::count).sum()

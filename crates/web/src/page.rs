@@ -4,7 +4,7 @@
 
 use crate::columns::{Batch, Cells};
 use crate::{Faults, Playing, Reading};
-use js_sys::{Array, Error, Float64Array, JSON, Object, Reflect, Uint8Array, Uint32Array};
+use js_sys::{Array, Error, Float32Array, Float64Array, JSON, Object, Reflect, Uint8Array, Uint32Array};
 use lightlag_protocols::time::Duration;
 use lightlag_scenario::GivenFiles;
 use wasm_bindgen::prelude::*;
@@ -55,13 +55,33 @@ pub fn run(
     reading.run(whole(seed)?, point.unwrap_or(0) as usize, digest.unwrap_or(true)).map_err(thrown)
 }
 
+/// The map on which the nodes of a scenario move, arguments as of `run`: `{ points, count, is_y_down, is_osm }`. `points` has x and
+/// y of the points of lines in metres, as positions; NaN and NaN end a line. It is empty without a map, or above a million points.
+#[wasm_bindgen]
+pub fn streets(
+    text: &str,
+    files: Option<Object>,
+    point: Option<u32>,
+    set: Option<Object>,
+) -> Result<Object, JsValue> {
+    let reading = reading(text, files.as_ref(), set.as_ref())?;
+    let streets = reading.streets(point.unwrap_or(0) as usize).map_err(thrown)?;
+    let object = Object::new();
+    put(&object, "points", &Float32Array::from(&streets.points[..]));
+    put(&object, "count", &JsValue::from_f64(streets.count as f64));
+    put(&object, "is_y_down", &streets.is_y_down.into());
+    put(&object, "is_osm", &streets.is_osm.into());
+    Ok(object)
+}
+
 /// A run that is played step by step.
 #[wasm_bindgen]
 pub struct World(Playing);
 
 #[wasm_bindgen]
 impl World {
-    /// A world at time zero; arguments as of `run`.
+    /// A world at time zero; arguments as of `run`. `positions`: whether nodes that move have positions in the records though the
+    /// scenario does not ask for them.
     #[wasm_bindgen(constructor)]
     pub fn new(
         text: &str,
@@ -69,9 +89,13 @@ impl World {
         files: Option<Object>,
         point: Option<u32>,
         set: Option<Object>,
+        positions: Option<bool>,
     ) -> Result<Self, JsValue> {
         let reading = reading(text, files.as_ref(), set.as_ref())?;
-        reading.play(whole(seed)?, point.unwrap_or(0) as usize).map(Self).map_err(thrown)
+        let (seed, point) = (whole(seed)?, point.unwrap_or(0) as usize);
+        let made =
+            if positions == Some(true) { reading.show(seed, point) } else { reading.play(seed, point) };
+        made.map(Self).map_err(thrown)
     }
     /// Runs on for some seconds; false once the run has ended.
     pub fn advance(&mut self, seconds: f64) -> bool {

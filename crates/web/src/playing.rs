@@ -201,7 +201,7 @@ impl Playing {
             }
         }
     }
-    /// Names of what records refer to by number, as JSON: nodes, links with their ends, flows, consumers, producers, prefixes.
+    /// Names of what records refer to by number, as JSON: nodes, links with their ends and longest one-way delay, flows, consumers, producers, prefixes.
     pub fn names(&self) -> String {
         match &self.world {
             World::Bundles(network, _) => {
@@ -225,7 +225,9 @@ impl Playing {
 }
 
 fn links(links: &[LinkPlan]) -> Vec<Value> {
-    links.iter().map(|link| json!({ "name": link.name, "from": link.from, "to": link.to })).collect()
+    let delay_s = |link: &LinkPlan| link.spec.delay.bounds().1.as_secs_f64();
+    let of = |link: &LinkPlan| json!({ "name": link.name, "from": link.from, "to": link.to, "delay_s": delay_s(link) });
+    links.iter().map(of).collect()
 }
 
 fn of_bundles(network: Box<BundleNetwork>, seed: Seed) -> Result<World> {

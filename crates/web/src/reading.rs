@@ -3,7 +3,7 @@
 use super::faults::Faults;
 use super::playing::Playing;
 use lightlag_lab::run::{ContactsCache, Options, run};
-use lightlag_scenario::{Catalogue, GivenFiles, Point, ScenarioFile, Seed};
+use lightlag_scenario::{Catalogue, GivenFiles, Point, Scenario, ScenarioFile, Seed, Streets};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -90,6 +90,29 @@ impl Reading {
     /// All that is wrong with the scenario.
     pub fn play(&self, seed: Option<u64>, point: usize) -> Result<Playing, Faults> {
         self.at(seed, point, |point, seed, _| Playing::new(point.scenario, seed))
+    }
+    /// As [`Self::play`], with positions of nodes that move, for a drawing: where the scenario says nothing of them, as
+    /// [`BundleNetwork::record_positions`](lightlag_scenario::BundleNetwork::record_positions).
+    ///
+    /// # Errors
+    /// All that is wrong with the scenario.
+    pub fn show(&self, seed: Option<u64>, point: usize) -> Result<Playing, Faults> {
+        self.at(seed, point, |mut point, seed, _| {
+            if let Scenario::Bundles(network) = &mut point.scenario {
+                network.record_positions();
+            }
+            Playing::new(point.scenario, seed)
+        })
+    }
+    /// The map on which nodes move.
+    ///
+    /// # Errors
+    /// All that is wrong with the scenario.
+    pub fn streets(&self, point: usize) -> Result<Streets, Faults> {
+        self.at(None, point, |point, _, _| match point.scenario.bundles() {
+            Some(network) => network.streets(),
+            None => Ok(Streets::default()),
+        })
     }
     fn at<T>(
         &self,

@@ -1,8 +1,9 @@
 /** What the page shows: its sides, the clock, what is followed, and the laboratory's scenario. */
 import { EXAMPLES } from "../read/examples";
 import { Engine, startRun, unpack, type Answer, type Fault, type Settings } from "../read/engine";
-import { findSources, ofFragment, packed, type Shared, type Source } from "../read/sources";
+import { findSources, mapOf, ofFragment, packed, type Shared, type Source } from "../read/sources";
 import { settingsOf } from "../lab/schema";
+import { Streets } from "../scene/streets";
 import { Clock, speedFor } from "../model/clock.svelte";
 import { Recording } from "../model/recording.svelte";
 
@@ -82,6 +83,7 @@ class Page {
     side.scenario = source.scenario ?? undefined;
     if (source.scenario && this.sides.length === 1) this.lab = { text: source.scenario, seed: source.about?.seed ?? null, set: {}, compare: null };
     try {
+      side.streets = await mapOf(source.about?.map);
       const bytes = source.data !== undefined ? await unpack(source.data, source.format === "jsonl") : await fetched(source.url!);
       const engine = new Engine((answer) => this.heard(side, answer, engine));
       this.engines.push(engine);
@@ -109,6 +111,7 @@ class Page {
         engine.ask({ do: "more" });
       }
       else if (answer.is === "names") { side.duration = answer.duration; side.introduce(JSON.parse(answer.names)); }
+      else if (answer.is === "map") side.streets = new Streets(answer.map);
       else if (answer.is === "end") { side.end(answer.figures, answer.took); this.ended(engine); }
       else if (answer.is === "error") { this.faults = answer.faults ?? []; this.broken(side, answer.what, engine); }
     } catch (error) {
@@ -163,7 +166,7 @@ class Page {
     return new Promise((done, fail) => {
       const engine = startRun({ ...side.run!, whole: true }, (answer) => {
         if (answer.is === "batch") return engine.ask({ do: "more" });
-        if (answer.is === "names") return;
+        if (answer.is === "names" || answer.is === "map") return;
         engine.stop();
         answer.is === "end" ? done(answer.digest) : fail(new Error(answer.is === "error" ? answer.what : "no digest"));
       });

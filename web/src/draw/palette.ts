@@ -2,18 +2,18 @@
 export interface Palette {
   page: string; panel: string; line: string; text: string; faint: string; accent: string;
   delivered: string; waiting: string; overflow: string; expired: string; rejected: string; other: string; refused: string;
-  contact: string; carry: string; empty: string; glow: string;
+  contact: string; carry: string; empty: string; glow: string; street: string;
 }
 
 const LIGHT: Palette = {
   page: "#f6f7f9", panel: "#ffffff", line: "#d9dee6", text: "#1b2430", faint: "#5a6675", accent: "#0b63b8",
   delivered: "#16835a", waiting: "#7b8ea6", overflow: "#d1361b", expired: "#8a5a00", rejected: "#a8326e", other: "#6b5bb5", refused: "#c77700",
-  contact: "#b9c6d6", carry: "#0b63b8", empty: "#e9edf2", glow: "#dbe8f7",
+  contact: "#b9c6d6", carry: "#0b63b8", empty: "#e9edf2", glow: "#dbe8f7", street: "#e3e4de",
 };
 const DARK: Palette = {
   page: "#0d1218", panel: "#151c25", line: "#2a3441", text: "#e6ebf1", faint: "#9aa8b8", accent: "#62aef7",
   delivered: "#3fc48f", waiting: "#7388a0", overflow: "#ff6a4d", expired: "#dba74a", rejected: "#ee7db5", other: "#a597f0", refused: "#f5a83d",
-  contact: "#3a4a5d", carry: "#62aef7", empty: "#202a36", glow: "#16283c",
+  contact: "#3a4a5d", carry: "#62aef7", empty: "#202a36", glow: "#16283c", street: "#28313a",
 };
 
 const dark = typeof matchMedia === "function" ? matchMedia("(prefers-color-scheme: dark)") : undefined;

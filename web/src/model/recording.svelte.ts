@@ -1,6 +1,7 @@
 /** A run as the page knows it: made of batches of records, whatever their source. */
 import { GAP, NO_FLAG, type Batch, type Cells, type World } from "../read/columns";
 import type { Run } from "../read/worker";
+import type { Streets } from "../scene/streets";
 import { Bundles } from "./bundles";
 import { bytes, Intervals, reals, Steps, wholes } from "./grow";
 import { Marks, Tally } from "./marks";
@@ -117,6 +118,8 @@ export class Recording {
   rows = $state(0);
   figures = $state<Record<string, unknown> | undefined>();
   took = $state<number | undefined>();
+  /** The map on which the nodes move. */
+  streets = $state.raw<Streets | undefined>();
   scenario: string | undefined;
   /** What was run, of a run in the page. */
   run: Run | undefined;
@@ -153,6 +156,9 @@ export class Recording {
   introduce(names: Record<string, unknown>) {
     this.begin(names["world"] as World);
     this.taker?.names?.(names);
+    // Links of packets and names have no delay in their records.
+    const links = names["links"] as { delay_s?: number }[] | undefined;
+    if (links?.length === this.contacts.length) links.forEach((link, id) => this.contacts.delay.set(id, link.delay_s ?? 0));
   }
   take(world: World, batch: Batch, until?: number) {
     this.begin(world);

@@ -17,8 +17,8 @@ function wasm(): Promise<ArrayBuffer> {
   return bytes;
 }
 
-/** Bytes of base64, gzipped or not. */
-export async function unpack(base64: string, gzipped: boolean): Promise<ArrayBuffer> {
+/** Bytes of base64, gzipped or not; of what was gzipped at most `most`. */
+export async function unpack(base64: string, gzipped: boolean, most = MOST_UNPACKED): Promise<ArrayBuffer> {
   const binary = atob(base64.trim());
   const packed = Uint8Array.from({ length: binary.length }, (_, at) => binary.charCodeAt(at));
   if (!gzipped || packed.length === 0) return packed.buffer;
@@ -26,7 +26,7 @@ export async function unpack(base64: string, gzipped: boolean): Promise<ArrayBuf
   const bounded = new TransformStream<Uint8Array, Uint8Array>({
     transform(part, to) {
       size += part.length;
-      if (size > MOST_UNPACKED) throw new Error(`a source unpacks to more than ${MOST_UNPACKED / 1e6} MB`);
+      if (size > most) throw new Error(`a source unpacks to more than ${most / 1e6} MB`);
       to.enqueue(part);
     },
   });

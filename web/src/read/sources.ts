@@ -1,8 +1,9 @@
 /** What the page was given to show, and links that say it. */
-import type { Settings } from "./engine";
+import { MOST_POINTS, Streets } from "../scene/streets";
+import { unpack, type Settings } from "./engine";
 
 export type Source =
-  | { kind: "trace"; title: string; format: string; url?: string; data?: string; scenario?: string | null; about?: { seed?: number; metrics?: Record<string, unknown> } }
+  | { kind: "trace"; title: string; format: string; url?: string; data?: string; scenario?: string | null; about?: { seed?: number; metrics?: Record<string, unknown>; map?: unknown } }
   | { kind: "scenario"; title: string; text: string; files?: Record<string, string>; seed?: number | null; set?: Settings }
   | { kind: "live"; title: string; url: string };
 
@@ -20,6 +21,19 @@ function checked(value: unknown): Source {
   if (value["kind"] === "scenario" && typeof value["text"] === "string") return { ...value, title } as Source;
   if (value["kind"] === "live" && typeof value["url"] === "string") return { ...value, title } as Source;
   throw new Error("a source should be a trace with `data` or `url`, a scenario with `text`, or live with `url`");
+}
+
+/** The map of a recorded run; none if what should be one is none. */
+export async function mapOf(value: unknown): Promise<Streets | undefined> {
+  if (!isRecord(value) || typeof value["points"] !== "string" || typeof value["count"] !== "number") return undefined;
+  const { points, count, is_y_down, is_osm } = value;
+  try {
+    const bytes = await unpack(points as string, true, 16 * MOST_POINTS);
+    const numbers = new Float32Array(bytes, 0, Math.floor(bytes.byteLength / 4));
+    return new Streets({ points: numbers, count: count as number, is_y_down: is_y_down === true, is_osm: is_osm === true });
+  } catch {
+    return undefined;
+  }
 }
 
 /** Sources in the page, or beside it where it is served. */

@@ -1,8 +1,9 @@
 /** Off the page's thread: reads traces, and runs worlds as WebAssembly. A trap ends it; the page starts another. */
-import init, { World, check, schema } from "lightlag";
+import init, { World, check, schema, streets } from "lightlag";
 import { COLUMNS, type Batch, type World as Kind } from "./columns";
 import { readJsonLines } from "./jsonl";
 import { readParquet } from "./parquet";
+import type { MapOf } from "../scene/streets";
 
 export type Settings = Record<string, string | number | boolean>;
 export interface Run { /** All of the records, and their digest: for those who ask. */ whole?: boolean; text: string; seed: number | null; files: Record<string, Uint8Array>; point: number | null; set: Settings }
@@ -17,6 +18,7 @@ export interface Fault { file: string | null; line: number | null; column: numbe
 export type Answer =
   | { is: "batch"; world: Kind; batch: Batch; until?: number }
   | { is: "names"; names: string; duration: number }
+  | { is: "map"; map: MapOf }
   | { is: "end"; figures?: string; took?: number; digest?: string }
   | { is: "error"; what: string; faults?: Fault[] }
   | { is: "value"; id: number; value?: string; what?: string; faults?: Fault[] };
@@ -43,9 +45,16 @@ async function read(format: string, bytes: ArrayBuffer) {
   port.postMessage({ is: "end" });
 }
 
+/** The streets on which nodes move, if there are any. */
+function sendMap(text: string, files: Run["files"], point: number | null, set: Settings) {
+  const map = streets(text, files, point, set) as MapOf;
+  if (map.count > 0) port.postMessage({ is: "map", map }, [map.points.buffer]);
+}
+
 async function play({ whole, text, seed, files, point, set }: Run) {
   const began = performance.now();
-  const world = new World(text, seed, files, point, set);
+  const world = new World(text, seed, files, point, set, !whole);
+  if (!whole) sendMap(text, files, point, set);
   const names = world.names();
   port.postMessage({ is: "names", names, duration: world.duration });
   const kind = JSON.parse(names).world as Kind;

@@ -1,41 +1,51 @@
 /** Where nodes stand: at their positions, or in a schematic drawing in which a long light time is a long way. */
 import type { Recording } from "../model/recording.svelte";
+import { light } from "./light";
+import type { Box } from "./streets";
 
-export interface Body { x: number; y: number; radius: number; nodes: number[]; name: string }
+/** A planet and what is around it. */
+export interface Body { nodes: number[]; name: string; /** The part of the height that it may have. */ high: number }
+/** Two bodies, where the nodes stand between which light goes, and the one-way light time in seconds. */
+export interface Span { from: number; to: number; x: number; toX: number; delay: number }
+export interface Link { a: number; b: number; /** The longest one-way delay in seconds. */ delay: number }
 export interface Layout {
   kind: "plane" | "light" | "layers" | "ring";
-  /** Of each node, within 0 to 1 both ways; of a plane in metres. */
+  /** Of each node, within 0 to 1 both ways. */
   x: Float64Array;
   y: Float64Array;
   /** Of each node, whether its name stands above it: names of columns beside each other keep apart. */
   above: Uint8Array;
-  /** What belongs together: a planet and what is around it. */
   bodies: Body[];
-  /** Links that are ever there: pairs of nodes and their one-way delay in seconds. */
-  links: { a: number; b: number; delay: number }[];
-  /** Of a plane: its corners in metres. */
-  box?: [number, number, number, number];
+  spans: Span[];
+  /** Links that are ever there. */
+  links: Link[];
+  /** Of a plane: its corners in metres, and whether y grows downwards. */
+  box?: Box;
+  isYDown?: boolean;
 }
 
 /** From this delay on in seconds, light time shapes the drawing. */
-const FAR = 0.5;
+export const FAR = 0.5;
 const MOST_LAYERED = 60;
 const MOST_LINKS = 4000;
+/** A map that is wider than the nodes' places by more than this is not shown whole. */
+const MAP_WIDER = 3;
 
 export function layoutOf(run: Recording): Layout {
   const count = run.names.length;
   const links = linksOf(run);
-  const layout: Layout = { kind: "ring", x: new Float64Array(count), y: new Float64Array(count), above: new Uint8Array(count), bodies: [], links };
+  const layout: Layout = { kind: "ring", x: new Float64Array(count), y: new Float64Array(count), above: new Uint8Array(count), bodies: [], spans: [], links };
   const box = boxOf(run);
-  if (box) return { ...layout, kind: "plane", box };
-  if (count <= MOST_LAYERED && links.length > 0 && links.length <= 3 * count) layers(run, layout);
-  else ring(layout, count);
+  if (box) return { ...layout, kind: "plane", box: framed(box, run.streets?.box), isYDown: run.streets?.isYDown ?? false };
+  if (count > MOST_LAYERED || links.length === 0 || links.length > 3 * count) ring(layout, count);
+  else if (links.some((link) => link.delay >= FAR)) light(run, layout, rootOf(run));
+  else layers(layout, rootOf(run));
   return layout;
 }
 
-function linksOf(run: Recording): Layout["links"] {
+function linksOf(run: Recording): Link[] {
   const { contacts } = run;
-  const found = new Map<number, { a: number; b: number; delay: number }>();
+  const found = new Map<number, Link>();
   for (let id = 0; id < contacts.length && found.size < MOST_LINKS; id++) {
     const [a, b] = [contacts.a.get(id), contacts.b.get(id)];
     const key = Math.min(a, b) * 16_384 + Math.max(a, b);
@@ -47,8 +57,8 @@ function linksOf(run: Recording): Layout["links"] {
   return [...found.values()];
 }
 
-function boxOf(run: Recording): Layout["box"] | undefined {
-  const box: [number, number, number, number] = [Infinity, Infinity, -Infinity, -Infinity];
+function boxOf(run: Recording): Box | undefined {
+  const box: Box = [Infinity, Infinity, -Infinity, -Infinity];
   for (const path of run.paths) {
     if (!path) continue;
     const stride = Math.max(1, Math.floor(path.time.length / 500));
@@ -64,6 +74,14 @@ function boxOf(run: Recording): Layout["box"] | undefined {
   return Number.isFinite(box[0]) ? box : undefined;
 }
 
+/** The nodes' places with the map around them. */
+function framed(nodes: Box, map: Box | undefined): Box {
+  if (!map) return nodes;
+  const both: Box = [Math.min(nodes[0], map[0]), Math.min(nodes[1], map[1]), Math.max(nodes[2], map[2]), Math.max(nodes[3], map[3])];
+  const size = (box: Box) => Math.max(box[2] - box[0], box[3] - box[1]);
+  return size(both) <= MAP_WIDER * size(nodes) ? both : nodes;
+}
+
 /** The node to which most goes; where nothing says so, the first. */
 function rootOf(run: Recording): number {
   if (!run.bundles) return 0;
@@ -73,59 +91,45 @@ function rootOf(run: Recording): number {
   return [...counts].reduce((best, one) => (one[1] > best[1] ? one : best), [0, 0])[0];
 }
 
-/** Columns by hops from the root; the step over a long light time is the widest. */
-function layers(run: Recording, layout: Layout) {
-  const count = run.names.length;
-  const near = Array.from({ length: count }, () => [] as number[]);
-  for (const { a, b } of layout.links) { near[a]!.push(b); near[b]!.push(a); }
-  const depth = new Array<number>(count).fill(-1);
+/** Columns by hops from some nodes; what none of them reaches begins anew. */
+export function columnsOf(nodes: number[], entries: number[], links: Link[]): number[][] {
+  const depth = new Map(nodes.map((node) => [node, -1]));
+  const near = new Map(nodes.map((node) => [node, [] as number[]]));
+  for (const { a, b } of links) if (near.has(a) && near.has(b)) { near.get(a)!.push(b); near.get(b)!.push(a); }
   const columns: number[][] = [];
-  for (let root = rootOf(run), next = 0; root >= 0; root = depth.findIndex((one) => one < 0)) {
-    depth[root] = next;
-    for (let queue = [root]; queue.length > 0;) {
+  const put = (node: number, column: number) => { depth.set(node, column); (columns[column] ??= []).push(node); return node; };
+  let queue = entries.map((node) => put(node, 0));
+  for (;;) {
+    for (; queue.length > 0; ) {
       const node = queue.shift()!;
-      (columns[depth[node]!] ??= []).push(node);
-      for (const peer of near[node]!) if (depth[peer]! < 0) { depth[peer] = depth[node]! + 1; queue.push(peer); }
+      for (const peer of near.get(node)!) if (depth.get(peer)! < 0) queue.push(put(peer, depth.get(node)! + 1));
     }
-    next = 0;
+    const left = nodes.find((node) => depth.get(node)! < 0);
+    if (left === undefined) return columns;
+    queue = [put(left, 0)];
   }
-  const wide = columns.map((_, column): number => {
-    const delays = layout.links.filter(({ a, b }) => Math.max(depth[a]!, depth[b]!) === column && depth[a] !== depth[b]).map((link) => link.delay);
-    return column === 0 ? 0 : Math.max(...delays) >= FAR ? 2.2 : 1;
-  });
-  const total = wide.reduce((sum, one) => sum + one, 0) || 1;
-  let x = 0;
-  columns.forEach((nodes, column) => {
-    x += wide[column]! / total;
-    // In the order of their neighbours in the column before, so that lines cross little.
-    const middle = (node: number) => { const before = near[node]!.filter((peer) => depth[peer]! < column); return before.reduce((sum, peer) => sum + layout.y[peer]!, 0) / Math.max(1, before.length); };
-    if (column > 0) nodes.sort((a, b) => middle(a) - middle(b) || a - b);
-    nodes.forEach((node, row) => {
-      layout.x[node] = columns.length === 1 ? 0.5 : x;
-      layout.y[node] = (row + 0.5) / nodes.length;
-      layout.above[node] = column % 2;
-    });
-  });
-  layout.kind = Math.max(0, ...layout.links.map((link) => link.delay)) >= FAR ? "light" : "layers";
-  if (layout.kind === "light") bodies(run, layout);
 }
 
-/** What light crosses quickly belongs together. */
-function bodies(run: Recording, layout: Layout) {
-  const group = run.names.map((_, node) => node);
-  const find = (node: number): number => (group[node] === node ? node : (group[node] = find(group[node]!)));
-  for (const { a, b, delay } of layout.links) if (delay < FAR) group[find(a)] = find(b);
-  const all = new Map<number, number[]>();
-  run.names.forEach((_, node) => all.set(find(node), [...(all.get(find(node)) ?? []), node]));
-  const mean = (list: Float64Array, nodes: number[]) => nodes.reduce((sum, node) => sum + list[node]!, 0) / nodes.length;
-  const made = [...all.values()].map((nodes) => {
-    const [x, y] = [mean(layout.x, nodes), 0.5];
-    return { x, y, nodes, name: "", radius: Math.max(0.12, ...nodes.map((node) => Math.abs(layout.x[node]! - x))) };
-  }).sort((one, other) => one.x - other.x);
-  // A scenario that is called after two places names them in this order.
-  const words = (/^\s*name\s*=\s*"([a-z]+)_([a-z]+)"/m.exec(run.scenario ?? "") ?? []).slice(1);
-  if (made.length === 2 && words.length === 2) made.forEach((body, at) => (body.name = words[at]![0]!.toUpperCase() + words[at]!.slice(1)));
-  layout.bodies = made;
+/** Rows of columns, between two heights: in the order of their neighbours in columns before, so that lines cross little. */
+export function rows(layout: Layout, columns: number[][], [top, bottom]: [number, number]) {
+  const placed = new Set<number>();
+  columns.forEach((nodes, column) => {
+    const before = (node: number) => layout.links.flatMap(({ a, b }) => (a === node && placed.has(b) ? [b] : b === node && placed.has(a) ? [a] : []));
+    const middle = new Map(nodes.map((node) => { const list = before(node); return [node, list.reduce((sum, peer) => sum + layout.y[peer]!, 0) / Math.max(1, list.length)]; }));
+    if (column > 0) nodes.sort((a, b) => middle.get(a)! - middle.get(b)! || a - b);
+    nodes.forEach((node, row) => (layout.y[node] = top + ((row + 0.5) / nodes.length) * (bottom - top)));
+    nodes.forEach((node) => placed.add(node));
+  });
+}
+
+function layers(layout: Layout, root: number) {
+  const columns = columnsOf(Array.from(layout.x.keys()), [root], layout.links);
+  rows(layout, columns, [0, 1]);
+  columns.forEach((nodes, column) => nodes.forEach((node) => {
+    layout.x[node] = columns.length === 1 ? 0.5 : column / (columns.length - 1);
+    layout.above[node] = column % 2;
+  }));
+  layout.kind = "layers";
 }
 
 function ring(layout: Layout, count: number) {

@@ -9,9 +9,10 @@ pub use treatments::of_scenario;
 use crate::explain::{check_trace, trace_file};
 use crate::run::{ContactsCache, Options, run};
 use crate::sweep::MANIFEST_FILE;
-use lightlag_page::{About, Format, Records, Source};
+use lightlag_page::{About, Format, Map, Records, Source};
 use lightlag_scenario::{
-    Catalogue, Error, GivenFiles, Place, Point, Points, Result, Scenario, ScenarioFile, Seed, named_files,
+    Catalogue, Error, GivenFiles, Place, Point, Points, Result, Scenario, ScenarioFile, Seed, Streets,
+    named_files,
 };
 use std::path::{Path, PathBuf};
 
@@ -148,9 +149,6 @@ fn contents<'a>(
     Ok(files)
 }
 
-/// Positions in the trace of a run that is done for the page.
-const POSITIONS: i64 = 2_000;
-
 /// Runs it and gives the trace.
 fn recorded(file: &ScenarioFile, point: &Point, seed: Seed) -> Result<Source> {
     let name = file.sources().first().map_or("scenario", |source| &source.file);
@@ -166,8 +164,7 @@ fn recorded(file: &ScenarioFile, point: &Point, seed: Seed) -> Result<Source> {
     let path = folder.path().join("trace.parquet");
     let mut scenario = point.scenario.clone();
     if let Scenario::Bundles(network) = &mut scenario {
-        let every = (network.head.duration.as_nanos() / POSITIONS).max(1_000_000_000);
-        network.positions_every.get_or_insert(lightlag_protocols::time::Duration::from_nanos(every));
+        network.record_positions();
     }
     let options = Options { judge: false, traces: vec![path.clone()], ..Options::default() };
     let outcome = run(&scenario, seed, &ContactsCache::default(), &options)?;
@@ -187,8 +184,17 @@ fn recorded(file: &ScenarioFile, point: &Point, seed: Seed) -> Result<Source> {
         about: About {
             seed: Some(point.scenario.head().seed_number(seed)),
             metrics: metrics.filter(|(_, number)| number.is_finite()).collect(),
+            map: map(&scenario),
         },
     })
+}
+
+/// The map on which nodes move, if there is one.
+fn map(scenario: &Scenario) -> Option<Map> {
+    let streets = scenario.bundles()?.streets().ok().filter(|streets| streets.count > 0)?;
+    let bytes: Vec<u8> = streets.points.iter().flat_map(|number| number.to_le_bytes()).collect();
+    let Streets { count, is_y_down, is_osm, .. } = streets;
+    Some(Map { points: Source::packed(&bytes), count, is_y_down, is_osm })
 }
 
 /// Whether a path is a folder of results that says of which scenario they are.

@@ -3,7 +3,7 @@
 use base64ct::{Base64, Encoding};
 use flate2::read::GzDecoder;
 use lightlag_page::{
-    About, Format, Records, Source, compressed, frame, html, policy, sources_json, with_sources,
+    About, Format, Map, Records, Source, compressed, frame, html, policy, sources_json, with_sources,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -104,10 +104,14 @@ fn sources_have_the_names_that_the_page_reads() {
         format: Format::Parquet,
         records: Records::Url("trace-0.parquet".into()),
         scenario: None,
-        about: About { seed: Some(3), metrics: [("delivery_prob".to_owned(), 0.5)].into() },
+        about: About {
+            seed: Some(3),
+            metrics: [("delivery_prob".to_owned(), 0.5)].into(),
+            map: Some(Map { points: "H4sI".into(), count: 2, is_y_down: false, is_osm: true }),
+        },
     };
     let json = serde_json::to_value(&trace).expect("JSON");
-    let wanted = r#"{"kind":"trace","title":"run","format":"parquet","url":"trace-0.parquet","scenario":null,"about":{"seed":3,"metrics":{"delivery_prob":0.5}}}"#;
+    let wanted = r#"{"kind":"trace","title":"run","format":"parquet","url":"trace-0.parquet","scenario":null,"about":{"seed":3,"metrics":{"delivery_prob":0.5},"map":{"points":"H4sI","count":2,"is_y_down":false,"is_osm":true}}}"#;
     assert_eq!(json, serde_json::from_str::<Value>(wanted).expect("JSON"));
     let live = serde_json::to_value(Source::Live { title: "a".into(), url: "events".into() }).expect("JSON");
     assert_eq!(live, serde_json::json!({ "kind": "live", "title": "a", "url": "events" }));

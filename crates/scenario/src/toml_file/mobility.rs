@@ -59,7 +59,7 @@ pub fn mobility(node: &Node, path: &str, context: &Context, of: Motion) -> Resul
     let on_map = routes.is_some() || !interest.is_empty() || !places.is_empty();
     let mobility = Mobility { entry, parameters, map, routes, interest, places, chances, tracks };
     if let (Some(map), true) = (&mobility.map, on_map)
-        && is_osm(&map.files)
+        && map.files.iter().any(MapFile::is_osm)
     {
         let what =
             format!("`{path}` names places on an OpenStreetMap file, which is projected when it is read");
@@ -132,10 +132,6 @@ fn interest(section: &Section, context: &Context) -> Result<Vec<PointsOfInterest
     Ok(all)
 }
 
-fn is_osm(files: &[MapFile]) -> bool {
-    files.iter().any(|file| file.path.extension().is_some_and(|end| end == "pbf"))
-}
-
 fn map(section: &Section, context: &Context, draws: Draws) -> Result<Map> {
     let named: Vec<&Node> = match (section.get("map"), section.get("maps")) {
         (Some(node), None) => vec![node],
@@ -150,7 +146,7 @@ fn map(section: &Section, context: &Context, draws: Draws) -> Result<Map> {
         .collect::<Result<Vec<MapFile>>>()?;
     let roads = [("all", Roads::All), ("drive", Roads::Drive), ("walk", Roads::Walk)];
     // Cuttings of real maps nearly always have crumbs at their edges; hand-made ones have no excuse.
-    let largest = section.flag("largest_part")?.unwrap_or(is_osm(&files));
+    let largest = section.flag("largest_part")?.unwrap_or(files.iter().any(MapFile::is_osm));
     let disconnected = if largest { Disconnected::Largest } else { Disconnected::Error };
     let osm = OsmOptions {
         roads: section.word("roads", &roads)?.unwrap_or_default(),

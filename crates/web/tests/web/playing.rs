@@ -111,6 +111,35 @@ fn a_step_has_what_happened_in_it_and_positions_where_the_scenario_asks_for_them
 }
 
 #[test]
+fn a_run_for_a_drawing_has_positions_that_lie_on_the_streets_of_its_map() {
+    let walk = "mobility = { model = \"shortest_path_map\", map = \"roads.wkt\", speed = \"1..2 m/s\", pause = \"0 s\" }";
+    let text: Vec<&str> =
+        BUNDLES.lines().map(|line| if line.contains("mobility") { walk } else { line }).collect();
+    let roads = b"LINESTRING (7 9, 107 9, 107 59)\nLINESTRING (107 9, 207 9)".to_vec();
+    let files = lightlag_scenario::GivenFiles::new([("roads.wkt".to_owned(), roads)]);
+    let reading = Reading { files, ..Reading::new("scenario.toml", &text.join("\n")) };
+    let streets = reading.streets(0).expect("it has a map");
+    assert_eq!((streets.count, streets.is_osm), (6, false), "three lines of two points");
+    let at = |time_s: f64, is_shown: bool| {
+        let made = if is_shown { reading.show(None, 0) } else { reading.play(None, 0) };
+        let mut run = made.expect("it is right");
+        run.advance(Duration::from_secs_f64(time_s));
+        let mut columns = run.records().columns.into_iter();
+        let mut column = |name: &str| match columns.find(|one| one.name == name).map(|one| one.cells) {
+            Some(Cells::Real(cells)) => cells.into_iter().filter(|cell| cell.is_finite()).collect(),
+            _ => Vec::new(),
+        };
+        (column("x_m"), column("y_m"))
+    };
+    let (x_m, y_m) = at(60.0, true);
+    assert_eq!((x_m.len(), y_m.len()), (8 * 61, 8 * 61), "each node every second");
+    let is_near = |one: f64, other: f64| (one - other).abs() < 1e-6;
+    assert!(x_m.iter().zip(&y_m).all(|(x, y)| is_near(*y, 0.0) || is_near(*x, 100.0)), "{x_m:?} {y_m:?}");
+    assert!(at(60.0, false).0.is_empty(), "the scenario alone asks for no positions");
+    assert_eq!(Reading::new("s", PACKETS).streets(0).expect("it is right").count, 0);
+}
+
+#[test]
 fn errors_of_a_scenario_have_a_line_and_a_column() {
     let text = BUNDLES.replace("buffer = ", "bufer = ");
     let faults = json(&reading(&text).run(None, 0, true).expect_err("there is no such key").json());

@@ -287,6 +287,39 @@ impl RoadMap {
     pub fn neighbours(&self, vertex: u32) -> &[u32] {
         &self.neighbours[self.edges(vertex)]
     }
+    /// The roads as lines of vertices: each edge once. A line passes a vertex where exactly two edges meet.
+    pub fn lines(&self) -> Vec<Vec<u32>> {
+        let mut drawn = vec![false; self.neighbours.len()];
+        let mut lines = Vec::new();
+        // Ends and junctions first: what is left after them are circles.
+        for passes in [false, true] {
+            for vertex in (0..self.vertex_count()).filter(|&v| (self.edges(v).len() == 2) == passes) {
+                for edge in self.edges(vertex) {
+                    if !drawn[edge] {
+                        lines.push(self.line(vertex, edge, &mut drawn));
+                    }
+                }
+            }
+        }
+        lines
+    }
+    /// The line that begins with this edge of a vertex.
+    fn line(&self, vertex: u32, edge: usize, drawn: &mut [bool]) -> Vec<u32> {
+        let mut line = vec![vertex];
+        let (mut last, mut edge) = (vertex, Some(edge));
+        while let Some(taken) = edge {
+            let next = self.neighbours[taken];
+            drawn[taken] = true;
+            self.edges(next)
+                .filter(|&back| self.neighbours[back] == last)
+                .for_each(|back| drawn[back] = true);
+            line.push(next);
+            let mut onward = self.edges(next).filter(|&edge| !drawn[edge]);
+            edge = onward.next().filter(|_| self.edges(next).len() == 2);
+            last = next;
+        }
+        line
+    }
     /// The layers of a vertex: bit n for layer n.
     pub fn layers(&self, vertex: u32) -> u32 {
         self.layers[vertex as usize]
@@ -376,6 +409,16 @@ mod tests {
     fn a_map_of_points_has_no_road() {
         let error = build("LINESTRING (1 1, 1 1)", MapOptions::default()).expect_err("no road");
         assert!(matches!(error, MapError::NoRoad { .. }));
+    }
+
+    #[test]
+    fn lines_have_each_road_once_from_junction_to_junction() {
+        let text = "LINESTRING (0 0, 1 0, 2 0)\nLINESTRING (2 0, 3 1, 4 0)\nLINESTRING (2 0, 2 5)\nLINESTRING (9 0, 9 1, 8 1, 9 0)";
+        let mut builder = MapBuilder::default();
+        builder.add(&lines(text), 0).expect("layer 0");
+        let part = |vertices: &[u32]| builder.graph(vertices, MapOptions::default()).lines();
+        assert_eq!(part(&[0, 1, 2, 3, 4, 5]), [vec![0, 1, 2], vec![2, 3, 4], vec![2, 5]]);
+        assert_eq!(part(&[6, 7, 8]), [[0, 1, 2, 0]], "a circle ends where it begins");
     }
 
     #[test]
