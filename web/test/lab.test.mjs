@@ -88,8 +88,9 @@ test("a number is exact, a link holds it, and the default comes back", async () 
 });
 
 test("parameters that a scenario writes stand on the sliders: of links, queues, loss models and mobility models too", async () => {
-  const { page, close } = await open([scenario("link")], { hash: "#view=laboratory" });
-  for (const block of ["uniform", "cubic", "drop_tail"]) await page.locator("summary", { hasText: block }).first().waitFor({ timeout: 5000 }).catch(() => {});
+  const models = (text) => text.replace("loss = 0.0005", 'loss = { model = "uniform", share = 0.0005 }').replace('queue = "80 packets"', 'queue = { discipline = "codel", limit = "80 packets" }');
+  const { page, close } = await open([scenario("link", {}, models)], { hash: "#view=laboratory" });
+  for (const block of [/^uniform/, /^codel/, /^cubic/]) await page.locator("summary", { hasText: block }).waitFor();
   const share = page.getByLabel("share of uniform (links.satellite.loss), as a number");
   assert.equal(await share.inputValue(), "0.0005");
   await whole(page);
