@@ -39,9 +39,10 @@ fidelity: $(BIN) ## our figures beside those of The ONE (THE_ONE: a copy of it, 
 	  $(PYTHON) tools/$$check.py --binary $(BIN) || failed=1; \
 	done; exit $$failed
 
-docs: $(VENV)/.ready ## the manual (out/docs) and the API of the crates (target/doc)
+docs: $(VENV)/.ready ## the manual (out/docs), with the page that its examples open, and the API of the crates (target/doc)
 	$(PY) -m pip install --quiet --requirement docs/requirements.txt
 	$(PY) -m zensical build --strict --clean --config-file mkdocs.yml
+	gzip -dc crates/page/page.html.gz > out/docs/page.html
 	cargo doc --quiet --workspace --no-deps
 
 web: ## the page (web/dist/page.html and, for programs, crates/page), with the worlds as WebAssembly for it (out/web/web) and for Node (out/web/node)

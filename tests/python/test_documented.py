@@ -219,7 +219,7 @@ def test_what_the_example_prints_can_be_run_as_it_is(tmp_path: Path) -> None:
     assert '"peers"' in said, said
 
 
-HEADINGS = ["What it is for", "How it decides", "Parameters", "Results", "Limitations", "Source"]
+HEADINGS = ["What it is for", "How it decides", "Parameters", "Try it", "Results", "Limitations", "Source"]
 
 
 @pytest.mark.parametrize(
@@ -248,6 +248,26 @@ def test_the_parameters_on_the_pages_are_those_of_the_program() -> None:
     ]
     done = subprocess.run(checked, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_every_page_of_an_algorithm_runs_it_in_a_scenario_that_is_valid() -> None:
+    checked = [sys.executable, str(TOP / "tools/try_it.py"), "--check", "--binary", str(built("lightlag"))]
+    done = subprocess.run(checked, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_algorithm_without_an_example_and_an_example_of_another_are_faults(tmp_path: Path) -> None:
+    program = tmp_path / "lightlag"
+    rows = '[{"name": "surfers", "kind": "tide"}, {"name": "cubic", "kind": "controller"}]'
+    program.write_text(f"#!/bin/sh\n[ $1 = list ] && echo '{rows}' && exit\necho 'line 3 is wrong'; exit 1\n")
+    program.chmod(0o755)
+    checked = [sys.executable, str(TOP / "tools/try_it.py"), "--check", "--binary", str(program)]
+    done = subprocess.run(checked, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        "surfers has no example: add one to OTHERS of tools/try_it.py",
+        "cubic: line 3 is wrong",
+    ]
 
 
 def test_the_reference_of_python_is_that_of_the_docstrings() -> None:

@@ -9,6 +9,8 @@ declare module "lightlag" {
     names(): string;
     figures(): string;
     digest(): string | undefined;
+    columns(): string;
+    static exact(text: string, seed?: number | null, files?: object | null, point?: number | null, set?: object | null): World;
     free(): void;
     readonly time: number;
     readonly duration: number;

@@ -3,7 +3,7 @@
 use crate::keys::{self, Key, Kind};
 use crate::models::{LOSSES, MOBILITY, Models, QUEUES};
 use crate::{Algorithms, Catalogue};
-use lightlag_protocols::dtn::{Domain, Parameter};
+use lightlag_protocols::dtn::{Domain, Parameter, Value as Default};
 use serde_json::{Map, Value, json};
 
 /// The schema (draft 2020-12), for editors and for other programs that write scenarios.
@@ -98,14 +98,30 @@ fn models(models: &Models) -> Value {
 fn named(key: &str, name: &str, parameters: &[Parameter], keys: &[Key]) -> Value {
     let mut properties = of_keys(keys);
     properties.insert(key.to_owned(), Value::Object(swept(json!({ "const": name }), true)));
-    properties.extend(
-        parameters.iter().map(|p| (p.name.to_owned(), described(swept(of_parameter(p), true), p.meaning))),
-    );
+    properties.extend(parameters.iter().map(|p| (p.name.to_owned(), declared(p))));
     let needed = parameters.iter().filter(|p| p.needed).map(|p| p.name);
     let required: Vec<&str> = [key].into_iter().chain(needed).collect();
     json!({
         "type": "object", "properties": properties, "required": required, "additionalProperties": false,
     })
+}
+
+/// A parameter with its default as a scenario writes it, its unit and its range: what a form needs.
+fn declared(parameter: &Parameter) -> Value {
+    let mut schema = swept(of_parameter(parameter), true);
+    let with_unit = |text: String| format!("{text} {}", parameter.unit).trim_end().to_owned();
+    let default = parameter.default.as_ref().map(|default| match default {
+        Default::Number(number) if parameter.unit.is_empty() => json!(number),
+        Default::Flag(flag) => json!(flag),
+        Default::Word(word) => json!(word),
+        other => json!(with_unit(other.to_string())),
+    });
+    schema.extend(default.map(|default| ("default".to_owned(), default)));
+    schema.insert("x-unit".to_owned(), parameter.unit.into());
+    if let Domain::Number(low, high) | Domain::Integer(low, high) = parameter.domain {
+        schema.insert("x-range".to_owned(), json!([low, high]));
+    }
+    described(schema, parameter.meaning)
 }
 
 fn of_parameter(parameter: &Parameter) -> Value {

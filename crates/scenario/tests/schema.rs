@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 /// Whether a value fits a schema, as far as ours use the language; an unknown word of it fails the test.
 fn fits(value: &Value, schema: &Value, root: &Value) -> bool {
     schema.as_object().unwrap().iter().all(|(word, rule)| match word.as_str() {
-        "$schema" | "title" | "$defs" | "description" | "examples" | "then" | "else" => true,
+        "$schema" | "title" | "$defs" | "description" | "examples" | "default" | "x-unit" | "x-range"
+        | "then" | "else" => true,
         "if" => {
             let branch = if fits(value, rule, root) { "then" } else { "else" };
             fits(value, &schema[branch], root)
@@ -183,5 +184,37 @@ fn values_of_a_wrong_type_do_not_fit_the_schema() {
         let wrong = sound.replacen(from, to, 1);
         assert_ne!(wrong, sound);
         assert!(!check(&wrong, &schema), "{from} -> {to}");
+    }
+}
+
+#[test]
+fn a_parameter_of_the_schema_has_unit_range_and_a_default_that_fits() {
+    let schema = schema(&Catalogue::default());
+    let tables = schema["$defs"]["mechanism"]["anyOf"].as_array().unwrap();
+    let of = |name: &str| {
+        let found = tables
+            .iter()
+            .map(|table| &table["properties"])
+            .find(|keys| keys["name"].to_string().contains(name));
+        found.unwrap().clone()
+    };
+    let credit = of("\"credit\"");
+    assert_eq!(credit["unit"]["default"], "60 s");
+    assert_eq!(
+        (&credit["unit"]["x-unit"], &credit["unit"]["x-range"]),
+        (&"s".into(), &vec![0.001, 1e9].into())
+    );
+    assert_eq!((&credit["initial"]["default"], &credit["initial"]["x-unit"]), (&100.0.into(), &"".into()));
+    assert_eq!(
+        (&credit["receiver"]["default"], &credit["proactive"]["default"]),
+        (&"min".into(), &false.into())
+    );
+    for kind in ["router", "mechanism", "controller", "mobility_model", "loss_model", "queue"] {
+        for table in schema["$defs"][kind]["anyOf"].as_array().unwrap() {
+            for (name, key) in table["properties"].as_object().into_iter().flatten() {
+                let fits = key.get("default").is_none_or(|default| fits(default, key, &schema));
+                assert!(fits, "{kind} {name}: {key}");
+            }
+        }
     }
 }

@@ -8,6 +8,9 @@ pub const GAP: u32 = u32::MAX;
 /// In columns of flags: nothing.
 pub const NO_FLAG: u8 = u8::MAX;
 
+/// In columns of exact numbers of 64 bits: nothing.
+pub const WIDE_GAP: i64 = i64::MIN;
+
 /// The cells of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cells {
@@ -15,6 +18,9 @@ pub enum Cells {
     Whole(Vec<u32>),
     /// Numbers, those of 64 bits too: exact up to 2^53. NaN for nothing.
     Real(Vec<f64>),
+    /// Numbers of 64 bits, exactly, unsigned ones by their bits; [`WIDE_GAP`] for nothing. Batches have them as `Real` unless
+    /// they must be exact.
+    Wide(Vec<i64>),
     /// 0, 1, or [`NO_FLAG`] for nothing.
     Flags(Vec<u8>),
     /// Texts by their number in the list of texts; [`GAP`] for nothing.
@@ -51,9 +57,15 @@ pub struct Tape {
     /// By column whether it is kept; `None`: all are, and count in the digest.
     kept: Option<Vec<bool>>,
     digest: RowDigest,
+    /// Whether batches have numbers of 64 bits as they are.
+    exact: bool,
 }
 
 impl Tape {
+    /// `exact`: batches have numbers of 64 bits exactly, for a table that is saved.
+    pub fn new(exact: bool) -> Self {
+        Self { exact, ..Self::default() }
+    }
     /// Takes only these columns from now on. There is no digest then, which takes longer than the other work on a row.
     pub fn choose<R: Columns>(&mut self, names: &[String]) {
         let kept: Vec<bool> =
@@ -72,8 +84,10 @@ impl Tape {
         let rows = std::mem::take(&mut self.rows);
         let columns = std::mem::take(&mut self.columns).into_iter().zip(R::COLUMNS);
         let filled = columns.filter(|(cells, _)| cells.len() > 0);
+        let exact = self.exact;
         let columns = filled.map(|(mut cells, column)| {
             cells.gaps(rows);
+            let cells = if exact { cells } else { cells.narrowed(column.kind) };
             Filled { name: column.name, cells }
         });
         Batch { rows, columns: columns.collect(), texts: std::mem::take(&mut self.texts.new) }
@@ -136,6 +150,7 @@ impl Cells {
         match self {
             Self::Whole(list) | Self::Texts(list) => list.len(),
             Self::Real(list) => list.len(),
+            Self::Wide(list) => list.len(),
             Self::Flags(list) => list.len(),
         }
     }
@@ -143,6 +158,7 @@ impl Cells {
         match self {
             Self::Whole(list) | Self::Texts(list) => list.clear(),
             Self::Real(list) => list.clear(),
+            Self::Wide(list) => list.clear(),
             Self::Flags(list) => list.clear(),
         }
     }
@@ -152,9 +168,20 @@ impl Cells {
         match self {
             Self::Whole(list) | Self::Texts(list) if list.len() < rows => list.resize(rows, GAP),
             Self::Real(list) if list.len() < rows => list.resize(rows, f64::NAN),
+            Self::Wide(list) if list.len() < rows => list.resize(rows, WIDE_GAP),
             Self::Flags(list) if list.len() < rows => list.resize(rows, NO_FLAG),
             _ => {}
         }
+    }
+    /// Numbers of 64 bits as those of JavaScript.
+    fn narrowed(self, kind: ColumnType) -> Self {
+        let Self::Wide(list) = self else { return self };
+        let as_real = |number: i64| match kind {
+            _ if number == WIDE_GAP => f64::NAN,
+            ColumnType::U64 => number.cast_unsigned() as f64,
+            _ => number as f64,
+        };
+        Self::Real(list.into_iter().map(as_real).collect())
     }
     #[inline]
     fn push(&mut self, value: Value, texts: &mut Numbers) {
@@ -163,8 +190,8 @@ impl Cells {
             (Self::Texts(list), Value::Text(text)) => list.push(texts.of(text)),
             (Self::Flags(list), Value::Flag(flag)) => list.push(flag.into()),
             (Self::Real(list), Value::F64(number)) => list.push(number),
-            (Self::Real(list), Value::I64(number)) => list.push(number as f64),
-            (Self::Real(list), Value::U64(number)) => list.push(number as f64),
+            (Self::Wide(list), Value::I64(number)) => list.push(number),
+            (Self::Wide(list), Value::U64(number)) => list.push(number.cast_signed()),
             // A value never has another type than its column.
             _ => {}
         }
@@ -174,7 +201,8 @@ impl Cells {
 fn empty(kind: ColumnType) -> Cells {
     match kind {
         ColumnType::U32 => Cells::Whole(Vec::new()),
-        ColumnType::U64 | ColumnType::I64 | ColumnType::F64 => Cells::Real(Vec::new()),
+        ColumnType::U64 | ColumnType::I64 => Cells::Wide(Vec::new()),
+        ColumnType::F64 => Cells::Real(Vec::new()),
         ColumnType::Flag => Cells::Flags(Vec::new()),
         ColumnType::Text => Cells::Texts(Vec::new()),
     }
@@ -205,6 +233,23 @@ mod tests {
         let second = tape.take::<Row>();
         assert_eq!((second.rows, second.texts.len()), (1, 0));
         assert_eq!(second.columns[1], filled("kind", Cells::Texts(vec![1])), "numbers stay");
+    }
+
+    #[test]
+    fn an_exact_batch_keeps_every_bit_of_wide_numbers() {
+        let row = |rate| Row { time_ns: (1 << 60) + 1, kind: "rate".into(), rate, ..Row::default() };
+        let rows = [row(None), row(Some(u64::MAX - 1))];
+        let mut tape = Tape::default();
+        rows.iter().for_each(|row| tape.put(row));
+        let rounded = &tape.take::<Row>().columns[2];
+        assert!(
+            matches!(&rounded.cells, Cells::Real(cells) if cells[0].is_nan() && cells[1] == 2.0_f64.powi(64))
+        );
+        let mut tape = Tape::new(true);
+        rows.iter().for_each(|row| tape.put(row));
+        let columns = tape.take::<Row>().columns;
+        assert_eq!(columns[0].cells, Cells::Wide(vec![(1 << 60) + 1; 2]));
+        assert_eq!(columns[2], Filled { name: "rate", cells: Cells::Wide(vec![WIDE_GAP, -2]) });
     }
 
     #[test]

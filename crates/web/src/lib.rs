@@ -5,6 +5,8 @@
 //! JavaScript's types. The same scenario and seed give the same digest as natively.
 
 #[cfg(target_arch = "wasm32")]
+mod export;
+#[cfg(target_arch = "wasm32")]
 mod page;
 
 mod columns;

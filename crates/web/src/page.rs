@@ -4,7 +4,9 @@
 
 use crate::columns::{Batch, Cells};
 use crate::{Faults, Playing, Reading};
-use js_sys::{Array, Error, Float32Array, Float64Array, JSON, Object, Reflect, Uint8Array, Uint32Array};
+use js_sys::{
+    Array, BigInt64Array, Error, Float32Array, Float64Array, JSON, Object, Reflect, Uint8Array, Uint32Array,
+};
 use lightlag_protocols::time::Duration;
 use lightlag_scenario::GivenFiles;
 use wasm_bindgen::prelude::*;
@@ -76,7 +78,7 @@ pub fn streets(
 
 /// A run that is played step by step.
 #[wasm_bindgen]
-pub struct World(Playing);
+pub struct World(pub(crate) Playing);
 
 #[wasm_bindgen]
 impl World {
@@ -141,6 +143,7 @@ fn object(batch: &Batch) -> Object {
         let cells: JsValue = match &column.cells {
             Cells::Whole(cells) | Cells::Texts(cells) => Uint32Array::from(&cells[..]).into(),
             Cells::Real(cells) => Float64Array::from(&cells[..]).into(),
+            Cells::Wide(cells) => BigInt64Array::from(&cells[..]).into(),
             Cells::Flags(cells) => Uint8Array::from(&cells[..]).into(),
         };
         put(&columns, column.name, &cells);
@@ -158,14 +161,14 @@ fn put(object: &Object, key: &str, value: &JsValue) {
     let _ = Reflect::set(object, &key.into(), value);
 }
 
-fn thrown(faults: Faults) -> JsValue {
+pub(crate) fn thrown(faults: Faults) -> JsValue {
     let error = Error::new(&faults.text());
     put(&error, "faults", &JSON::parse(&faults.json()).unwrap_or_default());
     error.into()
 }
 
 /// A seed as JavaScript has it.
-fn whole(seed: Option<f64>) -> Result<Option<u64>, JsValue> {
+pub(crate) fn whole(seed: Option<f64>) -> Result<Option<u64>, JsValue> {
     const MOST: f64 = 9_007_199_254_740_991.0;
     match seed {
         Some(seed) if seed.fract() != 0.0 || !(0.0..=MOST).contains(&seed) => {
@@ -175,7 +178,7 @@ fn whole(seed: Option<f64>) -> Result<Option<u64>, JsValue> {
     }
 }
 
-fn reading(text: &str, files: Option<&Object>, set: Option<&Object>) -> Result<Reading, JsValue> {
+pub(crate) fn reading(text: &str, files: Option<&Object>, set: Option<&Object>) -> Result<Reading, JsValue> {
     let entries = |object: Option<&Object>| object.map_or_else(Array::new, Object::entries);
     let pairs = |object: Option<&Object>| {
         let of = |pair: JsValue| {

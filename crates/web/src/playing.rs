@@ -1,7 +1,7 @@
 //! A run step by step: as far as a page asks, with what has happened since.
 
 use super::columns::{Batch, Tape};
-use lightlag_judge::trace::{NameRow, Names, PacketRow, Row, RowWriter};
+use lightlag_judge::trace::{Column, Columns, NameRow, Names, PacketRow, Row, RowWriter};
 use lightlag_lab::metrics::{Figures, Metrics};
 use lightlag_lab::run::{Positions, bundle_figures, name_figures, packet_figures};
 use lightlag_protocols::record::bundles::{Observer, Record};
@@ -86,19 +86,31 @@ impl Playing {
     /// # Errors
     /// What is wrong with the scenario.
     pub fn new(scenario: Scenario, seed: Seed) -> Result<Self> {
+        Self::begin(scenario, seed, false)
+    }
+    /// The same for a table that is saved: with names in the records, and numbers of 64 bits exactly.
+    ///
+    /// # Errors
+    /// What is wrong with the scenario.
+    pub fn exact(scenario: Scenario, seed: Seed) -> Result<Self> {
+        Self::begin(scenario, seed, true)
+    }
+    fn begin(scenario: Scenario, seed: Seed, exact: bool) -> Result<Self> {
         let until = scenario.head().until();
         let world = match scenario {
-            Scenario::Bundles(network) => of_bundles(network.into(), seed)?,
+            Scenario::Bundles(network) => of_bundles(network.into(), seed, exact)?,
             Scenario::Packets(network) => {
                 let setup = packets::Setup { sample_every: None, ..network.setup(seed) };
-                let owner = (setup, MutBorrow::new(RowWriter::new(Tape::default(), Names::default())));
+                let names = if exact { names_of_packets(&network) } else { Names::default() };
+                let owner = (setup, MutBorrow::new(RowWriter::new(Tape::new(exact), names)));
                 let run =
                     PacketRun::new(owner, |(setup, rows)| packets::World::new(setup, rows.borrow_mut()));
                 World::Packets(network.into(), run)
             }
             Scenario::Names(network) => {
                 let setup = names::Setup { sample_every: None, ..network.setup(seed) };
-                let owner = (setup, MutBorrow::new(RowWriter::new(Tape::default(), Names::default())));
+                let names = if exact { names_of_names(&network) } else { Names::default() };
+                let owner = (setup, MutBorrow::new(RowWriter::new(Tape::new(exact), names)));
                 let run = NameRun::new(owner, |(setup, rows)| names::World::new(setup, rows.borrow_mut()));
                 World::Names(network.into(), run)
             }
@@ -176,6 +188,15 @@ impl Playing {
             }
         }
     }
+    /// All columns of the records in their order, as JSON: `name`, `type` and `optional`.
+    pub fn columns(&self) -> String {
+        let list: Vec<Value> = match &self.world {
+            World::Bundles(..) => declared::<Row>(),
+            World::Packets(..) => declared::<PacketRow>(),
+            World::Names(..) => declared::<NameRow>(),
+        };
+        Value::Array(list).to_string()
+    }
     /// The digest of all records so far; of a run that has ended that of [`Reading::run`](crate::Reading::run), unless positions
     /// are among the records. `None` after [`Self::choose`].
     pub fn digest(&mut self) -> Option<String> {
@@ -230,7 +251,7 @@ fn links(links: &[LinkPlan]) -> Vec<Value> {
     links.iter().map(of).collect()
 }
 
-fn of_bundles(network: Box<BundleNetwork>, seed: Seed) -> Result<World> {
+fn of_bundles(network: Box<BundleNetwork>, seed: Seed, exact: bool) -> Result<World> {
     let seeded = network.seeded(seed)?;
     let setup = seeded.setup(seeded.contacts()?.into());
     let moves = network.groups.iter().any(|group| group.mobility.is_some());
@@ -239,12 +260,40 @@ fn of_bundles(network: Box<BundleNetwork>, seed: Seed) -> Result<World> {
         None => None,
     };
     drop(seeded);
+    let nodes = network.node_names().filter(|_| exact).map(str::to_owned).collect();
+    let names = Names { nodes, ..Names::default() };
     let watch = Watch {
         metrics: Metrics::new(Instant::ZERO + network.measure_from),
-        rows: RowWriter::new(Tape::default(), Names::default()),
+        rows: RowWriter::new(Tape::new(exact), names),
         positions,
     };
     let owner = (setup, MutBorrow::new(watch));
     let run = BundleRun::new(owner, |(setup, watch)| messages::World::new(setup, watch.borrow_mut()));
     Ok(World::Bundles(network, run))
+}
+
+fn names_of_packets(network: &Network) -> Names {
+    let flows = network.flows.iter().map(|flow| flow.name.clone()).collect();
+    Names { links: names_of_links(&network.links), flows, ..Names::default() }
+}
+
+fn names_of_names(network: &NameNetwork) -> Names {
+    Names {
+        nodes: network.nodes.iter().map(|node| node.name.clone()).collect(),
+        links: names_of_links(&network.links),
+        consumers: network.consumers.iter().map(|one| (one.name.clone(), one.node)).collect(),
+        producers: network.producers.iter().map(|one| (one.name.clone(), one.spec.node)).collect(),
+        prefixes: network.names.clone(),
+        ..Names::default()
+    }
+}
+
+fn names_of_links(links: &[LinkPlan]) -> Vec<[String; 3]> {
+    links.iter().map(|link| [link.name.clone(), link.from.clone(), link.to.clone()]).collect()
+}
+
+/// The columns of a row.
+fn declared<R: Columns>() -> Vec<Value> {
+    let of = |column: &Column| json!({ "name": column.name, "type": column.kind.name(), "optional": column.optional });
+    R::COLUMNS.iter().map(of).collect()
 }

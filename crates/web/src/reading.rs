@@ -114,6 +114,13 @@ impl Reading {
             None => Ok(Streets::default()),
         })
     }
+    /// The same for a table that is saved: [`Playing::exact`].
+    ///
+    /// # Errors
+    /// All that is wrong with the scenario.
+    pub fn play_exactly(&self, seed: Option<u64>, point: usize) -> Result<Playing, Faults> {
+        self.at(seed, point, |point, seed, _| Playing::exact(point.scenario, seed))
+    }
     fn at<T>(
         &self,
         seed: Option<u64>,

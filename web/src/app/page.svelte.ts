@@ -2,7 +2,7 @@
 import { EXAMPLES } from "../read/examples";
 import { Engine, startRun, unpack, type Answer, type Fault, type Settings } from "../read/engine";
 import { findSources, mapOf, ofFragment, packed, type Shared, type Source } from "../read/sources";
-import { settingsOf } from "../lab/schema";
+import { inForce, settingsOf } from "../lab/settings";
 import { Streets } from "../scene/streets";
 import { Clock, speedFor } from "../model/clock.svelte";
 import { Recording } from "../model/recording.svelte";
@@ -23,6 +23,8 @@ class Page {
   /** The laboratory's. */
   lab = $state<Shared>({ text: EXAMPLES[0]!.text, seed: null, set: {}, compare: EXAMPLES[0]!.compare, example: EXAMPLES[0]!.name });
   files: Record<string, Uint8Array> = {};
+  /** Within another page: the laboratory's controls and figures alone. */
+  embedded = $state(false);
   running = $state(0);
   private engines: Engine[] = [];
   private wantedTime: number | undefined;
@@ -43,25 +45,27 @@ class Page {
   }
   async start() {
     try {
-      const [asked, sources] = await Promise.all([ofFragment(location.hash), findSources()]);
+      const asked = await ofFragment(location.hash);
       this.wantedTime = asked.t;
+      this.embedded = asked.embed ?? false;
       if (asked.shared) {
-        this.lab = asked.shared;
-        this.files = await filesOf(asked.shared.example);
-        this.view = asked.view ?? "laboratory";
-        this.run();
-        return;
+        this.view = (!this.embedded && asked.view) || "laboratory";
+        return this.choose(asked.shared);
       }
+      const sources = await findSources();
       for (const source of sources) await this.open(source);
       const live = sources.every((source) => source.kind === "live");
       this.view = asked.view ?? (sources.length === 0 ? "laboratory" : live ? "live" : "scene");
-      if (sources.length === 0) {
-        this.files = await filesOf(this.lab.example);
-        this.run();
-      }
+      if (sources.length === 0) this.choose(this.lab);
     } catch (error) {
       this.error = (error as Error).message;
     }
+  }
+  /** The laboratory's scenario from now on; it runs. */
+  choose(lab: Shared) {
+    this.lab = lab;
+    this.files = filesOf(lab);
+    this.run();
   }
   private async open(source: Source) {
     if (source.kind === "live") {
@@ -173,8 +177,13 @@ class Page {
     });
   }
   private titleOf(set: Settings, keys: string[]) {
-    const parts = Object.entries(set).map(([key, value]) => `${key} ${value}`);
-    const written = settingsOf(this.lab.text);
+    const written = settingsOf(this.lab.text) ?? [];
+    const parts = Object.entries(set).map(([key, value]) => {
+      const setting = written.find((one) => one.path === key && one.kind !== "amount");
+      const algorithm = setting && inForce(setting, set);
+      if (!algorithm) return `${key} ${value}`;
+      return `${key} ${[algorithm.name, ...Object.entries(algorithm.table).map(([name, one]) => `${name} ${String(one)}`)].join(" ")}`;
+    });
     for (const key of keys) if (!(key in set)) parts.push(`${key} ${written.find((one) => one.path === key)?.written ?? "as written"}`);
     return parts.join(", ") || "as written";
   }
@@ -207,10 +216,10 @@ async function fetched(url: string): Promise<ArrayBuffer> {
   return answer.arrayBuffer();
 }
 
-/** Files that an example of the page needs. */
-export async function filesOf(example: string | undefined): Promise<Record<string, Uint8Array>> {
+/** The files that a scenario of the laboratory names: those of an example, and those that a link holds. */
+function filesOf(lab: Shared): Record<string, Uint8Array> {
   const encoder = new TextEncoder();
-  const files = EXAMPLES.find((one) => one.name === example)?.files ?? {};
+  const files = { ...EXAMPLES.find((one) => one.name === lab.example)?.files, ...lab.files };
   return Object.fromEntries(Object.entries(files).map(([name, text]) => [name, encoder.encode(text)]));
 }
 

@@ -15,7 +15,7 @@ export class Panel {
     const colours = palette();
     pen.font = SMALL;
     pen.lineWidth = 1;
-    for (const value of ticks(this.least, this.most, Math.max(1, this.height / 40))) {
+    for (const value of ticks(this.least, this.most, Math.max(2, this.height / 40))) {
       const y = Math.round(this.y(value)) + 0.5;
       pen.strokeStyle = colours.line;
       pen.beginPath();

@@ -102,29 +102,37 @@ export function namesOf(kind: string): string[] {
   return [...found].sort();
 }
 
-export interface Setting { path: string; kind: string; written: string }
-
-/** What of a scenario a menu can change: its algorithms where they are written, and parameters. */
-export function settingsOf(text: string): Setting[] {
-  const found: Setting[] = [];
-  let section = "";
-  for (const line of text.split("\n")) {
-    const header = /^\s*\[([\w.-]+)\]/.exec(line);
-    if (header) section = header[1]!;
-    const pair = /^\s*(\w+)\s*=\s*(.+?)\s*(#.*)?$/.exec(line);
-    if (!pair) continue;
-    const path = section === "" || section === "parameters" ? pair[1]! : `${section}.${pair[1]}`;
-    const written = pair[2]!.replace(/^"(.*)"$/, "$1");
-    if (/^(mechanism|router|controller)$/.test(pair[1]!) && !written.startsWith("$")) found.push({ path, kind: pair[1]!, written });
-    else if ((section === "parameters" || pair[1] === "buffer") && /^[\d.]+( ?[\w/]+)?$/.test(written)) found.push({ path, kind: "amount", written });
-  }
-  return found.slice(0, 14);
+/** A parameter of an algorithm, as the registry declares it. */
+export interface Parameter {
+  name: string;
+  meaning: string;
+  unit: string;
+  /** As a scenario writes it; `undefined`: none. */
+  default: string | number | boolean | undefined;
+  /** Of a number. */
+  range: [number, number] | undefined;
+  whole: boolean;
+  /** Of a word. */
+  words: string[] | undefined;
 }
 
-/** A written amount, times a factor. */
-export function scaled(written: string, factor: number): string {
-  const [, number, unit] = /^([\d.]+)(.*)$/.exec(written) ?? ["", "0", ""];
-  const value = Number(number) * factor;
-  const text = unit?.trim() || !Number.isInteger(Number(number)) ? Number(value.toPrecision(3)) : Math.max(1, Math.round(value));
-  return `${text}${unit}`;
+/** The parameters of an algorithm, by its kind and name. */
+export function parametersOf(kind: string, name: string): Parameter[] {
+  const kinds = (root["$defs"] as Record<string, Schema> | undefined)?.[kind];
+  for (const one of each(kinds)) {
+    const properties = one["properties"] as Record<string, Schema> | undefined;
+    const isNamed = (property: Schema | undefined) => [...each(property)].some((form) => form["const"] === name);
+    if (!properties || !["name", "model", "discipline"].some((key) => isNamed(properties[key]))) continue;
+    // Only parameters have a unit, which may be empty.
+    return Object.entries(properties).filter(([, property]) => "x-unit" in property).map(([name, property]) => parameter(name, property));
+  }
+  return [];
+}
+function parameter(name: string, property: Schema): Parameter {
+  const forms = [...each(property)];
+  return {
+    name, meaning: String(property["description"] ?? ""), unit: String(property["x-unit"] ?? ""),
+    default: property["default"] as Parameter["default"], range: property["x-range"] as Parameter["range"],
+    whole: forms.some((form) => form["type"] === "integer"), words: forms.find((form) => form["enum"])?.["enum"] as string[] | undefined,
+  };
 }

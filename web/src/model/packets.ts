@@ -6,7 +6,7 @@ import type { Recording, Rows } from "./recording.svelte";
 /** A sender's view of its flow. */
 export class Flow {
   /** Packets of data as they are sent: when, where they begin, how long they are, whether that was sent before. */
-  readonly sent = { time: reals(), offset: reals(), length: wholes(), again: bytes() };
+  readonly sent = { time: reals(), offset: reals(), length: wholes(), again: bytes(), /** Bytes until then, this packet's with them. */ total: reals() };
   /** Acknowledgements as they come back. */
   readonly acked = { time: reals(), to: reals() };
   /** Data that were dropped: when, where they begin, why (a number of `DROPS`), on which link. */
@@ -30,6 +30,7 @@ export class Flow {
     this.sent.time.push(time);
     this.sent.offset.push(at);
     this.sent.length.push(length);
+    this.sent.total.push((this.sent.total.length > 0 ? this.sent.total.last : 0) + length);
     this.sent.again.push(at <= this.highest ? 1 : 0);
     this.highest = Math.max(this.highest, at);
     this.sentTo = Math.max(this.sentTo, at + length);
@@ -59,7 +60,12 @@ export class Flow {
     this.lost.offset.push(offset - (Number.isNaN(this.base) ? 0 : this.base));
     this.lost.why.push(Math.max(1, DROPS.indexOf(why)));
   }
-  /** Bytes a second from `from` to `to`. */
+  /** Bytes a second that were sent after `from`, until `to`. */
+  sentRate(from: number, to: number) {
+    const until = (time: number) => { const count = upTo(this.sent.time, time); return count > 0 ? this.sent.total.get(count - 1) : 0; };
+    return to > from ? (until(to) - until(from)) / (to - from) : 0;
+  }
+  /** Bytes a second that were delivered. */
   rate(from: number, to: number) {
     return to > from ? (this.delivered.at(to) - this.delivered.at(from)) / (to - from) : 0;
   }

@@ -22,14 +22,6 @@ function roundTrip(flow: Flow, time: number): number {
   if (flow.rtt.time.length > 0) return flow.rtt.value.get(Math.max(0, at - 1));
   return Math.max(1e-3, (flow.sent.time.last - flow.sent.time.get(0)) / 100);
 }
-/** Bytes a second that were sent from one time to another. */
-function sentRate(flow: Flow, from: number, to: number): number {
-  let sum = 0;
-  const end = Math.min(upTo(flow.sent.time, to), upTo(flow.sent.time, from) + MOST_LOOKED);
-  for (let at = upTo(flow.sent.time, from); at < end; at++) sum += flow.sent.length.get(at);
-  return to > from ? sum / (to - from) : 0;
-}
-
 /** The reaction to the last loss up to a time. */
 export function reactionAt(flow: Flow, time: number): Reaction | undefined {
   const { lost, sent, acked } = flow;
@@ -52,7 +44,7 @@ export function reactionAt(flow: Flow, time: number): Reaction | undefined {
   return {
     first, last, time: at, again, repaired,
     flight: [flow.flight.peak(at - round, at), flow.flight.peak(settled, settled + round)],
-    rate: [sentRate(flow, at - round, at), sentRate(flow, settled, settled + round)],
+    rate: [flow.sentRate(at - round, at), flow.sentRate(settled, settled + round)],
   };
 }
 

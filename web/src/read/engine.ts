@@ -59,6 +59,17 @@ export function startRun(run: Run, heard: (answer: Answer) => void): Engine {
   return engine;
 }
 
+/** A run as a table in Parquet: it is run again for it. */
+export function tableOf(run: Run): Promise<ArrayBuffer> {
+  return new Promise((done, fail) => {
+    const engine = new Engine((answer) => {
+      engine.stop();
+      answer.is === "table" ? done(answer.bytes) : fail(new Error(answer.is === "error" ? answer.what : "no table"));
+    });
+    engine.arm().then(() => engine.ask({ do: "table", run }), fail);
+  });
+}
+
 /** Questions about a text: errors, the schema. After a trap it is started anew. */
 export class Checker {
   private engine: Engine | undefined;

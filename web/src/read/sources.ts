@@ -8,7 +8,7 @@ export type Source =
   | { kind: "live"; title: string; url: string };
 
 /** What a link holds. */
-export interface Shared { text: string; seed: number | null; set: Settings; compare?: Settings | null; example?: string | undefined }
+export interface Shared { text: string; seed: number | null; set: Settings; compare?: Settings | null; example?: string | undefined; /** Texts by name. */ files?: Record<string, string> }
 
 const MOST_TEXT = 2_000_000;
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -72,11 +72,11 @@ export async function packed(shared: Shared): Promise<string> {
 }
 
 /** What a fragment asks for. */
-export async function ofFragment(fragment: string): Promise<{ shared?: Shared; view?: string; t?: number }> {
+export async function ofFragment(fragment: string): Promise<{ shared?: Shared; view?: string; t?: number; embed?: boolean }> {
   const values = new URLSearchParams(fragment.replace(/^#/, ""));
   const [s, view, time] = [values.get("s"), values.get("view") ?? undefined, values.get("t")];
   const t = time !== null && Number.isFinite(Number(time)) ? Number(time) : undefined;
-  const rest = { ...(view ? { view } : {}), ...(t === undefined ? {} : { t }) };
+  const rest = { ...(view ? { view } : {}), ...(t === undefined ? {} : { t }), ...(values.get("embed") === "1" ? { embed: true } : {}) };
   if (!s) return rest;
   let value: unknown;
   try {
@@ -89,5 +89,6 @@ export async function ofFragment(fragment: string): Promise<{ shared?: Shared; v
   const settings = (value: unknown): Settings => (isRecord(value) ? (Object.fromEntries(Object.entries(value).filter(([, one]) => ["string", "number", "boolean"].includes(typeof one))) as Settings) : {});
   const seed = typeof value["seed"] === "number" ? value["seed"] : null;
   const example = typeof value["example"] === "string" ? value["example"] : undefined;
-  return { ...rest, shared: { text: value["text"], seed, set: settings(value["set"]), compare: isRecord(value["compare"]) ? settings(value["compare"]) : null, example } };
+  const files = isRecord(value["files"]) ? Object.fromEntries(Object.entries(value["files"]).filter((pair): pair is [string, string] => typeof pair[1] === "string")) : {};
+  return { ...rest, shared: { text: value["text"], seed, set: settings(value["set"]), compare: isRecord(value["compare"]) ? settings(value["compare"]) : null, example, files } };
 }

@@ -4,6 +4,7 @@ import { COLUMNS, type Batch, type World as Kind } from "./columns";
 import { readJsonLines } from "./jsonl";
 import { readParquet } from "./parquet";
 import type { MapOf } from "../scene/streets";
+import { Table, type Declared, type ExactBatch } from "./table";
 
 export type Settings = Record<string, string | number | boolean>;
 export interface Run { /** All of the records, and their digest: for those who ask. */ whole?: boolean; text: string; seed: number | null; files: Record<string, Uint8Array>; point: number | null; set: Settings }
@@ -11,6 +12,7 @@ export type Ask =
   | { do: "read"; format: string; bytes: ArrayBuffer }
   | { do: "wasm"; bytes: ArrayBuffer }
   | { do: "run"; run: Run }
+  | { do: "table"; run: Run }
   | { do: "more" }
   | { do: "check"; id: number; text: string; files: Record<string, Uint8Array> }
   | { do: "schema"; id: number };
@@ -20,6 +22,7 @@ export type Answer =
   | { is: "names"; names: string; duration: number }
   | { is: "map"; map: MapOf }
   | { is: "end"; figures?: string; took?: number; digest?: string }
+  | { is: "table"; bytes: ArrayBuffer; rows: number }
   | { is: "error"; what: string; faults?: Fault[] }
   | { is: "value"; id: number; value?: string; what?: string; faults?: Fault[] };
 
@@ -73,6 +76,19 @@ async function play({ whole, text, seed, files, point, set }: Run) {
   world.free();
 }
 
+/** The run again, as a table with all of its columns. */
+function tabulate({ text, seed, files, point, set }: Run) {
+  const world = World.exact(text, seed, files, point, set);
+  const table = new Table(JSON.parse(world.columns()) as Declared[]);
+  for (let more = true; more;) {
+    more = world.advance(world.duration / 200);
+    table.take(world.records() as ExactBatch);
+  }
+  world.free();
+  const bytes = table.finish();
+  port.postMessage({ is: "table", bytes, rows: table.rows }, [bytes]);
+}
+
 const failed = (error: unknown) => ({ what: error instanceof Error ? error.message : String(error), faults: (error as { faults?: Fault[] }).faults });
 
 async function answer(ask: Ask) {
@@ -88,6 +104,7 @@ async function answer(ask: Ask) {
   }
   await ready;
   if (ask.do === "run") return play(ask.run);
+  if (ask.do === "table") return tabulate(ask.run);
   try {
     port.postMessage({ is: "value", id: ask.id, value: ask.do === "schema" ? schema() : check(ask.text, ask.files) });
   } catch (error) {
