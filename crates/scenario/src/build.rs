@@ -401,7 +401,9 @@ impl Models {
     /// # Errors
     /// A file that cannot be read, or is no map.
     pub fn roads(&mut self, map: &Map) -> Result<Arc<RoadMap>> {
-        let key = format!("{:?}", Map { allowed: Vec::new(), ..map.clone() });
+        // Two groups that name the same files have one map.
+        let paths: Vec<_> = map.files.iter().map(|file| &file.path).collect();
+        let key = format!("{:?}", (paths, &map.options, &map.osm));
         if let Some(roads) = self.maps.get(&key) {
             return Ok(roads.clone());
         }

@@ -111,6 +111,7 @@ fn declared(parameter: &Parameter) -> Value {
     let mut schema = swept(of_parameter(parameter), true);
     let with_unit = |text: String| format!("{text} {}", parameter.unit).trim_end().to_owned();
     let default = parameter.default.as_ref().map(|default| match default {
+        Default::Number(number) if matches!(parameter.domain, Domain::Integer(..)) => json!(*number as i64),
         Default::Number(number) if parameter.unit.is_empty() => json!(number),
         Default::Flag(flag) => json!(flag),
         Default::Word(word) => json!(word),

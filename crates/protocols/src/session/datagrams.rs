@@ -21,8 +21,9 @@ use crate::units::{BitRate, Bytes};
 use crate::wire::session::{Epoch, Frame, Head, Malformed, Note, Report, Serial, TARGET_MAX};
 use std::collections::VecDeque;
 
-/// The time between reports before a round trip is known.
+/// The time between the first reports while the other side knows no round trip, and how often a report makes it four times as long.
 const REPORT_FIRST: Duration = Duration::from_nanos(50_000_000);
+const REPORT_GROWS: u32 = 8;
 /// Pacing debt up to this is made up in one burst.
 const SLACK: Duration = Duration::from_nanos(1_000_000);
 /// Probes sent after the last datagram of a burst, this far apart: if they arrive and it does not, it is
@@ -295,6 +296,7 @@ impl Datagrams {
         let serial = self.serial();
         out.clear();
         self.head(probes, report).write(out);
+        let has_data = session.has_data(self.config.stack);
         let tickets = if carries { self.fill(serial, session, out) } else { Vec::new() };
         if tickets.is_empty() && !reports && !probes {
             if self.asked == 0 || !session.holds(self.config.stack) {
@@ -307,14 +309,14 @@ impl Datagrams {
         }
         self.heard.on_reported(now, self.reports_every());
         if !tickets.is_empty() || probes {
-            self.on_left(now, out.len() + self.config.headers_of(serial), tickets);
+            self.on_left(now, out.len() + self.config.headers_of(serial), tickets, has_data);
             self.notices_at = now.saturating_add(self.reports_every().max(self.report_every()));
         }
         self.number += 1;
         Some(serial)
     }
     fn head(&self, asks: bool, report: Option<Report>) -> Head {
-        Head { asks, every: self.report_every(), report, note: None }
+        Head { asks, every: self.rtt.map(|_| self.report_every()), report, note: None }
     }
     /// Of the next one.
     fn serial(&self) -> Serial {
@@ -383,8 +385,9 @@ impl Datagrams {
         }
         tickets
     }
-    fn on_left(&mut self, now: Instant, size: usize, tickets: Vec<Ticket>) {
-        if !tickets.is_empty() {
+    fn on_left(&mut self, now: Instant, size: usize, tickets: Vec<Ticket>, has_data: bool) {
+        // A notice that is lost is replaced by the next one.
+        if !tickets.is_empty() && has_data {
             self.trains.on_left(now, self.number, self.controller.advice().probe_train);
             self.tail = (TAIL, now.saturating_add(TAIL_EVERY));
         }
@@ -491,7 +494,7 @@ impl Datagrams {
         session: &mut Session,
     ) -> Result<(), Malformed> {
         if self.heard.is_newest(serial.number) && head.note.is_none() {
-            self.wanted = Some(head.every);
+            self.wanted = head.every;
         }
         self.asked = 0;
         self.heard_at = now;
@@ -636,7 +639,7 @@ impl Datagrams {
     }
     /// The time between the reports that are sent.
     fn reports_every(&self) -> Duration {
-        self.wanted.unwrap_or(REPORT_FIRST)
+        self.wanted.unwrap_or(REPORT_FIRST * (1 << (2 * self.heard.reports().min(REPORT_GROWS))))
     }
     /// The timeout for an answer: above the round trip of the path, doubled each time it expires.
     fn silence_span(&self) -> Duration {

@@ -12,7 +12,9 @@ use std::collections::BTreeSet;
 const REPORT_AFTER: u32 = 256;
 /// ... and this number of the first ones.
 const EARLY_AFTER: u32 = 4;
-const EARLY: u64 = 32;
+const EARLY: u64 = 8;
+/// Ranges that were reported once follow after this number of intervals, if no report leaves before.
+const AGAIN: i64 = 4;
 /// Ranges of numbers that are remembered; of more, the lower half is forgotten.
 const RANGES_MAX: usize = 65_536;
 
@@ -31,6 +33,8 @@ pub struct Heard {
     told_once: Ranges,
     unreported: u32,
     report_at: Option<Instant>,
+    /// Reports that have left.
+    reports: u32,
 }
 
 impl Heard {
@@ -66,6 +70,10 @@ impl Heard {
     /// Whether a datagram arrived that was not reported twice.
     pub fn has_news(&self) -> bool {
         !(self.untold.is_empty() && self.told_once.is_empty())
+    }
+    /// Reports that have left.
+    pub fn reports(&self) -> u32 {
+        self.reports
     }
     /// When a report is due.
     pub fn report_at(&self) -> Option<Instant> {
@@ -109,7 +117,7 @@ impl Heard {
         all
     }
     /// A datagram has left, with a report if there was one. Ranges without room in it follow at once, those
-    /// reported once after `every`.
+    /// reported once after some of `every`.
     pub fn on_reported(&mut self, now: Instant, every: Duration) {
         for (from, to) in self.to_tell() {
             let news: Vec<Range> = self.untold.clipped(from, to).collect();
@@ -120,7 +128,8 @@ impl Heard {
             }
         }
         self.unreported = 0;
-        let follows = (!self.told_once.is_empty()).then(|| now.saturating_add(every));
+        self.reports = self.reports.saturating_add(1);
+        let follows = (!self.told_once.is_empty()).then(|| now.saturating_add(every * AGAIN));
         self.report_at = if self.untold.is_empty() { follows } else { Some(now) };
     }
 }

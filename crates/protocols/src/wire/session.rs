@@ -204,8 +204,9 @@ fn value(bytes: &[u8]) -> u64 {
 pub struct Head {
     /// Requests a report even if it carries nothing.
     pub asks: bool,
-    /// The time between reports that its sender asks for; on the link the nearest of [`interval`].
-    pub every: Duration,
+    /// The time between reports that its sender asks for, `None` as long as it knows no round trip; on the link the nearest of
+    /// [`interval`].
+    pub every: Option<Duration>,
     /// Datagrams received in the other direction.
     pub report: Option<Report>,
     /// About epochs and paths; such a datagram carries nothing else.
@@ -288,11 +289,12 @@ impl Head {
             OnLink::ReportsAndAsks(code, report) => (true, code, Some(report)),
             OnLink::Notes(note) => return Ok((Self { note: Some(note), ..Self::default() }, rest)),
         };
-        Ok((Self { asks, every: interval::of(code), report, note: None }, rest))
+        let every = (code != UNKNOWN).then(|| interval::of(code));
+        Ok((Self { asks, every, report, note: None }, rest))
     }
     /// Appends its bytes.
     pub fn write(self, out: &mut Vec<u8>) {
-        let every = interval::code(self.every);
+        let every = self.every.map_or(UNKNOWN, interval::code);
         let head = match (self.note, self.asks, self.report) {
             (Some(note), ..) => OnLink::Notes(note),
             (None, false, None) => OnLink::Says(every),
@@ -304,6 +306,9 @@ impl Head {
         *out = written.expect("a head can always be written");
     }
 }
+
+/// The code of no interval.
+const UNKNOWN: u8 = u8::MAX;
 
 /// A [`Head`] on the link: most datagrams have two bytes of it. A `u8` is the code of an interval.
 #[derive(Serialize, Deserialize)]
@@ -499,7 +504,7 @@ mod tests {
             let highest = *numbers.last().unwrap();
             let mut report = Report { highest, ..Report::default() };
             report.tell(came.iter().rev());
-            let head = Head { asks, every: interval::of(7), report: Some(report), note: None };
+            let head = Head { asks, every: asks.then(|| interval::of(7)), report: Some(report), note: None };
             let mut out = Vec::new();
             head.clone().write(&mut out);
             let (read, rest) = Head::read(&out).unwrap();
