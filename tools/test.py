@@ -39,7 +39,7 @@ SILENCE_S = 900
 
 
 class Watchdog:
-    """Kills the tests that a command runs when they have printed nothing for SILENCE_S; the command goes on to the next.
+    """Kills the tests of a command when they have printed nothing for SILENCE_S; the next ones still run.
 
     `waiting` says what they wait for.
     """

@@ -640,7 +640,7 @@ fn waiting_at(at: &str) -> u64 {
     sockets.lines().filter(of_port).filter_map(waiting).sum()
 }
 
-/// What a flood leaves waiting at most: a machine that cannot read what comes is another attack.
+/// Bytes that a flood leaves in the socket at most: a machine that cannot read all datagrams is another attack.
 const FLOOD_WAITING: u64 = 256 << 10;
 
 /// Sends openings with data of unfinished transfers until it is dropped, one per `every` from `hosts` in turn.

@@ -132,7 +132,7 @@ pub struct Datagrams {
     /// Highest and count of the last report.
     reported: (Option<u64>, u64),
     rtt: Option<Duration>,
-    /// How often the other side is to report, and how often it asks for reports.
+    /// How often the other side must report, and how often it asks for reports.
     reports: ReportInterval,
     trains: Trains,
     wanted: Option<Duration>,

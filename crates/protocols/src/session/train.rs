@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 const ARRIVALS_LEAST: u64 = 3;
 /// A shorter time may be that in which a socket was read.
 const SPAN_LEAST_US: u64 = 200;
-/// What leaves later than this behind the one before begins another train.
+/// A datagram that leaves later than this behind the one before begins another train.
 const GAP: Duration = Duration::from_nanos(1_000_000);
 
 /// Trains that are waited for at most: as many as leave in the longest round trips.
@@ -19,7 +19,7 @@ const TRAINS_MOST: usize = 4096;
 #[derive(Debug, Default)]
 pub struct Trains {
     all: VecDeque<Train>,
-    /// Datagrams that the last one lacks.
+    /// Datagrams still missing from the last one.
     left: u32,
     /// When its last one left.
     last: Instant,
@@ -98,7 +98,7 @@ mod tests {
         assert_eq!(trains.rate(&report(28, 30_000, 0), packet), Some(BitRate(10_000_000)));
         assert_eq!(trains.rate(&report(33, 40_000, 0), packet), None);
         assert_eq!(trains.rate(&report(43, 60_000, 0), packet), Some(BitRate(5_000_000)));
-        // What leaves after a pause is another train.
+        // A datagram that leaves after a pause begins another train.
         trains.on_left(Instant::from_secs(4), 48, 16);
         trains.on_left(Instant::from_secs(5), 49, 16);
         assert!(trains.go_on(16) && !trains.go_on(1));
