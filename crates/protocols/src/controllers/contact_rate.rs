@@ -36,7 +36,7 @@
 //! the link, and sends nothing while there is no contact.
 
 use super::excess_loss::ExcessLoss;
-use super::{Ack, Advice, Cause, Controller, ControllerEvent, Flow, Loss, Sent, Window};
+use super::{Ack, Advice, Controller, ControllerEvent, Flow, Loss, Sent, Window};
 use crate::math;
 use crate::parameter::{self, Parameter};
 use crate::record::Observation;
@@ -109,11 +109,10 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             beyond: parameters.number("beyond"),
             packet_bits: flow.packet.0 as f64 * 8.0,
             on_link: flow.packet.0 as f64 / flow.segment.0.max(1) as f64,
-            blind: Blind { rate: parameters.number("blind_rate"), began: None, share: 1.0, heard: 1.0 },
+            blind: Blind { rate: parameters.number("blind_rate"), began: None, share: 1.0 },
             link: flow.planned_rate.map(|rate| rate.0 as f64),
             planned: flow.planned_rate.map(|rate| rate.0 as f64),
             rate: flow.planned_rate.map(|rate| rate.0 as f64 * (1.0 - margin)),
-            crowded: None,
             full: None,
             step: parameters.number("pull"),
             attempt: Attempt { bold: false, waits: WAITS, quiet: 0.0, from: None, returns_to: None },
@@ -136,10 +135,8 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     },
 };
 
-/// The least rate, of the link's.
+/// Of the link's rate.
 const LEAST_SHARE: f64 = 0.005;
-/// ... and of the rate at which packets arrived, where others filled a link of unknown rate.
-const CROWDED_LEAST: f64 = 0.1;
 /// How much the least delay may grow, in s/s: nodes that part at 30 km/s, or clocks 100 ppm apart.
 const DRIFT: f64 = 1e-4;
 /// Rounds after which a least delay is old.
@@ -194,10 +191,6 @@ const BEYOND: f64 = 2.0;
 const CUT_MOST: f64 = 0.05;
 /// Seconds without a report after which a flow that knows nothing sends ever less.
 const BLIND_S: f64 = 1000.0;
-/// ... and packets of which it was reported, from which on one that hears that most are lost sends less.
-const BLIND_PACKETS: f64 = 16.0;
-/// The least that unanswered timeouts leave of it.
-const BLIND_LEAST: f64 = 1.0 / 256.0;
 /// How long a queue that another transport may have left is drained, at most.
 const DRAINS_MOST: Duration = Duration::from_nanos(500_000_000);
 
@@ -221,8 +214,6 @@ struct ContactRate {
     /// The rate of the plan in bit/s; `None` without one.
     planned: Option<f64>,
     rate: Option<f64>,
-    /// The rate at which packets arrived when the link was full of others' and its own was not known.
-    crowded: Option<f64>,
     /// The rate at which the link was full.
     full: Option<f64>,
     step: f64,
@@ -260,15 +251,8 @@ struct Blind {
     /// Mean rate at first, in bit/s.
     rate: f64,
     began: Option<Instant>,
-    /// What is left of it after a time without a report, and where reports say that most is lost.
+    /// What is left of it.
     share: f64,
-    heard: f64,
-}
-
-impl Blind {
-    fn now(&self) -> f64 {
-        self.rate * self.share * self.heard
-    }
 }
 
 /// To use a link beyond its rate.
@@ -492,7 +476,8 @@ impl ContactRate {
             if seen.over {
                 self.loss.answered();
             }
-            self.rate = Some(next.clamp(self.least(link), self.most(link)));
+            // Never so little that nothing is left to measure by.
+            self.rate = Some(next.clamp(LEAST_SHARE * link, self.most(link)));
             self.attempt(&seen, link);
         } else if let Some(arrived) = self.arrivals(now) {
             let most_arrived = self.round.share() > STARTS;
@@ -501,7 +486,7 @@ impl ContactRate {
                 (self.attempt.waits, self.attempt.bold) = (0, true);
             } else {
                 // Others fill the link, which may carry far more.
-                (self.rate, self.crowded) = (Some(arrived), Some(arrived));
+                self.rate = Some(arrived);
                 self.attempt.waits = WAITS_CARRIED;
             }
         }
@@ -629,7 +614,7 @@ impl ContactRate {
         let Some((rate, link)) = self.rate.zip(self.link).filter(|_| self.is_over()) else { return };
         let share = window.received.0 as f64 / window.sent.0.max(1) as f64;
         let next = self.reduces(now, rate, link, rate * share, 1.0 - share);
-        self.rate = Some(next.max(self.least(link)));
+        self.rate = Some(next.max(LEAST_SHARE * link));
         self.loss.answered();
     }
 
@@ -653,10 +638,6 @@ impl ContactRate {
     fn discover(&mut self, now: Instant, link: f64) {
         (self.link, self.rate) = (Some(link), Some(self.most(link)));
         self.settle(now);
-    }
-    /// Never so little that nothing is left to measure by.
-    fn least(&self, link: f64) -> f64 {
-        self.crowded.map_or(f64::MAX, |arrived| CROWDED_LEAST * arrived).min(LEAST_SHARE * link)
     }
     fn count(&mut self, now: Instant, window: &Window) {
         let began = *self.round.began.get_or_insert(now);
@@ -733,19 +714,11 @@ impl Controller for ContactRate {
         if is_first && self.rate.is_some() {
             self.first_report(ack.now, &window);
         }
-        if self.rate.is_none() && self.packets(self.round.sent) >= BLIND_PACKETS {
-            self.blind.heard = (self.round.share() / STARTS).min(self.blind.heard);
-        }
         if self.ends(ack.now) {
             self.end_of_round(ack.now);
         }
     }
-    fn on_loss(&mut self, loss: &Loss) {
-        // Most of what left without an answer was in the way of others.
-        if self.rate.is_none() && loss.cause == Cause::Timeout {
-            self.blind.heard = (self.blind.heard / 2.0).max(BLIND_LEAST);
-        }
-    }
+    fn on_loss(&mut self, _: &Loss) {}
     fn on_sent(&mut self, sent: &Sent) {
         self.round.left += sent.size.0;
         if self.rate.is_none() {
@@ -768,7 +741,7 @@ impl Controller for ContactRate {
         Bytes::MAX
     }
     fn rate(&self) -> Option<BitRate> {
-        let rate = self.rate.unwrap_or(self.blind.now());
+        let rate = self.rate.unwrap_or(self.blind.rate * self.blind.share);
         let share = if self.drains.is_some() { 0.5 } else { 1.0 };
         Some(BitRate(if self.silent { 0 } else { (rate * share) as u64 }))
     }
@@ -778,7 +751,7 @@ impl Controller for ContactRate {
         Advice { probe_train, discovered_rate, ..Advice::NONE }
     }
     fn observe(&self, seen: &mut Observation) {
-        seen.push(("rate", self.rate.unwrap_or(self.blind.now())));
+        seen.push(("rate", self.rate.unwrap_or(self.blind.rate * self.blind.share)));
         seen.push(("link", self.link.unwrap_or(f64::NAN)));
         seen.push(("one_way_min", self.base.map_or(f64::NAN, |base| base.least.as_secs_f64())));
         seen.push(("contested", f64::from(u8::from(self.contested))));

@@ -10,11 +10,6 @@ use std::collections::BTreeSet;
 
 /// This number of unreported datagrams is reported at once.
 const REPORT_AFTER: u32 = 256;
-/// ... and this number of the first ones.
-const EARLY_AFTER: u32 = 4;
-const EARLY: u64 = 8;
-/// Ranges that were reported once follow after this number of intervals, if no report leaves before.
-const AGAIN: i64 = 4;
 /// Ranges of numbers that are remembered; of more, the lower half is forgotten.
 const RANGES_MAX: usize = 65_536;
 
@@ -33,8 +28,6 @@ pub struct Heard {
     told_once: Ranges,
     unreported: u32,
     report_at: Option<Instant>,
-    /// Reports that have left.
-    reports: u32,
 }
 
 impl Heard {
@@ -71,10 +64,6 @@ impl Heard {
     pub fn has_news(&self) -> bool {
         !(self.untold.is_empty() && self.told_once.is_empty())
     }
-    /// Reports that have left.
-    pub fn reports(&self) -> u32 {
-        self.reports
-    }
     /// When a report is due.
     pub fn report_at(&self) -> Option<Instant> {
         self.report_at
@@ -82,9 +71,7 @@ impl Heard {
     /// A datagram arrived that must be reported within `every`.
     pub fn owe_report(&mut self, now: Instant, every: Duration) {
         self.unreported += 1;
-        // The first one says how long a round trip takes, those behind it how fast the link is.
-        let most = if self.count <= EARLY { EARLY_AFTER } else { REPORT_AFTER };
-        let at = if self.unreported >= most || self.count <= 1 { now } else { now.saturating_add(every) };
+        let at = if self.unreported >= REPORT_AFTER { now } else { now.saturating_add(every) };
         self.report_at = Some(self.report_at.map_or(at, |other| other.min(at)));
     }
     /// The report to send now, if any datagram arrived.
@@ -96,7 +83,6 @@ impl Heard {
             incarnation,
             highest: behind - 1,
             held_us: micros(now - self.highest_at).unsigned_abs(),
-            at_us: micros(now - Instant::ZERO).unsigned_abs(),
             received: self.count,
             runs: Vec::new(),
         };
@@ -117,7 +103,7 @@ impl Heard {
         all
     }
     /// A datagram has left, with a report if there was one. Ranges without room in it follow at once, those
-    /// reported once after some of `every`.
+    /// reported once after `every`.
     pub fn on_reported(&mut self, now: Instant, every: Duration) {
         for (from, to) in self.to_tell() {
             let news: Vec<Range> = self.untold.clipped(from, to).collect();
@@ -128,8 +114,7 @@ impl Heard {
             }
         }
         self.unreported = 0;
-        self.reports = self.reports.saturating_add(1);
-        let follows = (!self.told_once.is_empty()).then(|| now.saturating_add(every * AGAIN));
+        let follows = (!self.told_once.is_empty()).then(|| now.saturating_add(every));
         self.report_at = if self.untold.is_empty() { follows } else { Some(now) };
     }
 }

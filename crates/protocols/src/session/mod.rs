@@ -19,7 +19,6 @@ mod over;
 mod path;
 mod policy;
 mod ready;
-mod train;
 mod waiting;
 mod why;
 
