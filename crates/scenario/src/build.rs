@@ -399,7 +399,7 @@ impl Models {
     /// The roads of a map.
     ///
     /// # Errors
-    /// A file that cannot be read, or is no map.
+    /// A file cannot be read, or is not a map.
     pub fn roads(&mut self, map: &Map) -> Result<Arc<RoadMap>> {
         // Two groups that name the same files have one map.
         let paths: Vec<_> = map.files.iter().map(|file| &file.path).collect();
@@ -422,7 +422,7 @@ impl Models {
 
 fn read_roads(texts: &[(String, Arc<[u8]>)], map: &Map) -> std::result::Result<RoadMap, MapError> {
     if let [(name, bytes)] = texts
-        && name.ends_with(".pbf")
+        && map.files[0].is_osm()
     {
         return RoadMap::from_osm(bytes, name, &map.osm, map.options.disconnected);
     }

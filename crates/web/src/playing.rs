@@ -3,7 +3,9 @@
 use super::columns::{Batch, Tape};
 use lightlag_judge::trace::{Column, Columns, NameRow, Names, PacketRow, Row, RowWriter};
 use lightlag_lab::metrics::{Figures, Metrics};
-use lightlag_lab::run::{Positions, bundle_figures, name_figures, packet_figures};
+use lightlag_lab::run::{
+    Positions, bundle_figures, name_figures, name_trace_names, packet_figures, packet_trace_names,
+};
 use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_scenario::names::NameNetwork;
@@ -101,7 +103,7 @@ impl Playing {
             Scenario::Bundles(network) => of_bundles(network.into(), seed, exact)?,
             Scenario::Packets(network) => {
                 let setup = packets::Setup { sample_every: None, ..network.setup(seed) };
-                let names = if exact { names_of_packets(&network) } else { Names::default() };
+                let names = if exact { packet_trace_names(&network) } else { Names::default() };
                 let owner = (setup, MutBorrow::new(RowWriter::new(Tape::new(exact), names)));
                 let run =
                     PacketRun::new(owner, |(setup, rows)| packets::World::new(setup, rows.borrow_mut()));
@@ -109,7 +111,7 @@ impl Playing {
             }
             Scenario::Names(network) => {
                 let setup = names::Setup { sample_every: None, ..network.setup(seed) };
-                let names = if exact { names_of_names(&network) } else { Names::default() };
+                let names = if exact { name_trace_names(&network) } else { Names::default() };
                 let owner = (setup, MutBorrow::new(RowWriter::new(Tape::new(exact), names)));
                 let run = NameRun::new(owner, |(setup, rows)| names::World::new(setup, rows.borrow_mut()));
                 World::Names(network.into(), run)
@@ -270,26 +272,6 @@ fn of_bundles(network: Box<BundleNetwork>, seed: Seed, exact: bool) -> Result<Wo
     let owner = (setup, MutBorrow::new(watch));
     let run = BundleRun::new(owner, |(setup, watch)| messages::World::new(setup, watch.borrow_mut()));
     Ok(World::Bundles(network, run))
-}
-
-fn names_of_packets(network: &Network) -> Names {
-    let flows = network.flows.iter().map(|flow| flow.name.clone()).collect();
-    Names { links: names_of_links(&network.links), flows, ..Names::default() }
-}
-
-fn names_of_names(network: &NameNetwork) -> Names {
-    Names {
-        nodes: network.nodes.iter().map(|node| node.name.clone()).collect(),
-        links: names_of_links(&network.links),
-        consumers: network.consumers.iter().map(|one| (one.name.clone(), one.node)).collect(),
-        producers: network.producers.iter().map(|one| (one.name.clone(), one.spec.node)).collect(),
-        prefixes: network.names.clone(),
-        ..Names::default()
-    }
-}
-
-fn names_of_links(links: &[LinkPlan]) -> Vec<[String; 3]> {
-    links.iter().map(|link| [link.name.clone(), link.from.clone(), link.to.clone()]).collect()
 }
 
 /// The columns of a row.

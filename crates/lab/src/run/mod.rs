@@ -32,6 +32,7 @@ pub use names::figures as name_figures;
 pub use packets::figures as packet_figures;
 pub use positions::Positions;
 pub use progress::{Progress, Stopped};
+pub use trace::{name_trace_names, packet_trace_names};
 
 /// Outputs of a run besides its figures.
 #[derive(Clone, Debug)]

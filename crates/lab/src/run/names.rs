@@ -1,6 +1,6 @@
 //! The world of named data.
 
-use super::trace::{TraceFile, link_names};
+use super::trace::{TraceFile, name_trace_names};
 use super::{Digest, Options, Outcome, Watchers, World, lines};
 use crate::explain::nothing;
 use crate::judged;
@@ -8,7 +8,7 @@ use crate::metrics::Figures;
 use crate::names::account::NamesAccount;
 use crate::series::TimeSeries;
 use lightlag_judge::names::{Event, NamesJudge, NamesRules};
-use lightlag_judge::trace::{NameRow, Names, TraceError, TraceWriter};
+use lightlag_judge::trace::{NameRow, TraceError, TraceWriter};
 use lightlag_protocols::time::Instant;
 use lightlag_scenario::names::NameNetwork;
 use lightlag_scenario::{Result, Seed};
@@ -42,14 +42,7 @@ impl World for NameNetwork {
         })
     }
     fn trace(&self, file: TraceFile, _: &Setup, _: &Options) -> Result<Self::Trace> {
-        file.rows(Names {
-            nodes: self.nodes.iter().map(|node| node.name.clone()).collect(),
-            links: link_names(&self.links),
-            consumers: self.consumers.iter().map(|one| (one.name.clone(), one.node)).collect(),
-            producers: self.producers.iter().map(|one| (one.name.clone(), one.spec.node)).collect(),
-            prefixes: self.names.clone(),
-            ..Names::default()
-        })
+        file.rows(name_trace_names(self))
     }
     fn run(
         &self,

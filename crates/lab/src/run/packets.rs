@@ -1,6 +1,6 @@
 //! The world of packets.
 
-use super::trace::{TraceFile, link_names};
+use super::trace::{TraceFile, packet_trace_names};
 use super::{Digest, Options, Outcome, Watchers, World, lines};
 use crate::explain::nothing;
 use crate::metrics::{Figures, Part, numbers};
@@ -11,7 +11,7 @@ use crate::{captured, judged};
 use lightlag_capture::analysis::{self, Analysed, analyse};
 use lightlag_capture::{Capture, Where};
 use lightlag_judge::packets::{Event, PacketJudge, PacketRules};
-use lightlag_judge::trace::{Names, PacketRow, TraceError, TraceWriter};
+use lightlag_judge::trace::{PacketRow, TraceError, TraceWriter};
 use lightlag_protocols::record::packets::{Observer, Record};
 use lightlag_protocols::time::Instant;
 use lightlag_scenario::packets::Network;
@@ -49,8 +49,7 @@ impl World for Network {
             let capture = captured::capture(file.file, self, setup, &options.capture)?;
             return Ok(Trace::Capture(capture.into()));
         }
-        let flows = self.flows.iter().map(|flow| flow.name.clone()).collect();
-        file.rows(Names { links: link_names(&self.links), flows, ..Names::default() }).map(Trace::Rows)
+        file.rows(packet_trace_names(self)).map(Trace::Rows)
     }
     fn run(
         &self,

@@ -1,7 +1,8 @@
 //! The file of a trace.
 
 use lightlag_judge::trace::{Names, TraceError, TraceRow, TraceWriter};
-use lightlag_scenario::packets::LinkPlan;
+use lightlag_scenario::names::NameNetwork;
+use lightlag_scenario::packets::{LinkPlan, Network};
 use lightlag_scenario::{Error, Place, Result};
 use std::fs::File;
 use std::io::BufWriter;
@@ -78,7 +79,25 @@ fn place_of(path: &Path) -> Place {
     Place::File(path.display().to_string().as_str().into())
 }
 
+/// What the trace of a network of packets names.
+pub fn packet_trace_names(network: &Network) -> Names {
+    let flows = network.flows.iter().map(|flow| flow.name.clone()).collect();
+    Names { links: link_names(&network.links), flows, ..Names::default() }
+}
+
+/// What the trace of a network of named data names.
+pub fn name_trace_names(network: &NameNetwork) -> Names {
+    Names {
+        nodes: network.nodes.iter().map(|node| node.name.clone()).collect(),
+        links: link_names(&network.links),
+        consumers: network.consumers.iter().map(|one| (one.name.clone(), one.node)).collect(),
+        producers: network.producers.iter().map(|one| (one.name.clone(), one.spec.node)).collect(),
+        prefixes: network.names.clone(),
+        ..Names::default()
+    }
+}
+
 /// Names of links and of the nodes at their ends.
-pub fn link_names(links: &[LinkPlan]) -> Vec<[String; 3]> {
+fn link_names(links: &[LinkPlan]) -> Vec<[String; 3]> {
     links.iter().map(|link| [link.name.clone(), link.from.clone(), link.to.clone()]).collect()
 }
