@@ -17,7 +17,7 @@ const NAME: usize = 4;
 /// The first bit of a name by epochs.
 const SHORT: u8 = 0x80;
 /// The version of this format, in the two bits that follow the first one in a name by a public key.
-const VERSION: u8 = 1 << 5;
+const VERSION: u8 = 2 << 5;
 const VERSIONS: u8 = 3 << 5;
 const TAG: usize = 16;
 /// Bytes that sealing adds to a datagram whose serial is whole.

@@ -368,7 +368,7 @@ fn datagram_of(frame: &Frame) -> (usize, &[u8]) {
 #[test]
 fn a_captured_datagram_is_read_as_what_was_sent() {
     let talk = conversation_over("udpdtn", "contact_rate", 10_000);
-    let report_every = wire::round_interval(Span::from_secs(3));
+    let report_every = lightlag_protocols::wire::interval::round(Span::from_secs(3));
     let sent_at = wire::round_stamp(Instant::from_secs(77));
     let report = Report {
         incarnation: 7,

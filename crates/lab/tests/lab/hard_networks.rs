@@ -4,11 +4,11 @@ use lightlag_lab::run::{ContactsCache, Options, run};
 use lightlag_scenario::{ScenarioFile, Seed};
 use std::path::Path;
 
-/// What a judged run with these keys set delivered and dropped: Mbit/s of all flows and of the flow `ours`, and what
+/// What a judged run with these keys set delivered and dropped: Mbit/s of all flows and of those that the scorecard judges (`ours` and `peers`), and what
 /// queues dropped in both directions, reports too, for each packet that a flow sent.
 struct Ran {
     goodput: f64,
-    ours: f64,
+    judged: f64,
     dropped: f64,
 }
 
@@ -20,9 +20,15 @@ fn ran(name: &str, sets: &[(&str, &str)]) -> Ran {
     let outcome = run(&scenario, Seed::Own, &ContactsCache::default(), &Options::default()).unwrap();
     assert_eq!(outcome.violations, [""; 0]);
     let number = |name: &str| outcome.figures.get(name).unwrap_or(f64::NAN);
+    let peers = ["peers".to_owned()].into_iter().chain((0..15).map(|peer| format!("peers{peer}")));
+    let judged: Vec<String> = peers.chain(["ours".to_owned()]).collect();
     Ran {
         goodput: number("goodput_bit_per_s") / 1e6,
-        ours: outcome.figures.of_part("ours", "goodput_bit_per_s").unwrap_or(f64::NAN) / 1e6,
+        judged: judged
+            .iter()
+            .filter_map(|name| outcome.figures.of_part(name, "goodput_bit_per_s"))
+            .sum::<f64>()
+            / 1e6,
         dropped: number("packets_dropped") / number("packets_sent").max(1.0),
     }
 }
@@ -141,18 +147,18 @@ fn every_opportunity_of_a_mahimahi_trace_is_used_and_none_twice() {
 }
 
 /// The worst networks that a search found for default controllers (`scenarios/hard/worst`): kbit/s of the flow in
-/// question, and what was dropped, as measured when they were found. That is not good.
+/// question and of those of its kind, and what was dropped, as measured when they were found or since. That is not good.
 const WORST: &[(&str, f64, f64)] = &[
-    ("contact_rate_01", 0.437, 0.942),
-    ("contact_rate_02", 0.764, 0.972),
+    ("contact_rate_01", 0.445, 0.940),
+    ("contact_rate_02", 1.985, 0.766),
     ("contact_rate_03", 0.022, 0.292),
-    ("contact_rate_04", 638.599, 0.765),
-    ("contact_rate_05", 110.880, 0.925),
-    ("contact_rate_datagrams_01", 0.060, 0.905),
-    ("contact_rate_datagrams_02", 0.090, 0.944),
-    ("contact_rate_datagrams_03", 0.043, 0.941),
-    ("contact_rate_datagrams_04", 0.018, 1.033),
-    ("contact_rate_datagrams_05", 0.025, 1.013),
+    ("contact_rate_04", 10_474.034, 0.699),
+    ("contact_rate_05", 2966.077, 0.803),
+    ("contact_rate_datagrams_01", 5.609, 0.840),
+    ("contact_rate_datagrams_02", 2.826, 0.832),
+    ("contact_rate_datagrams_03", 0.962, 0.819),
+    ("contact_rate_datagrams_04", 0.612, 0.863),
+    ("contact_rate_datagrams_05", 0.310, 0.722),
     ("short_queue_01", 105_979.818, 0.473),
     ("short_queue_02", 0.259, 0.451),
     ("short_queue_03", 121.258, 0.785),
@@ -169,8 +175,8 @@ fn the_worst_networks_that_were_found_become_no_worse() {
     let files = std::fs::read_dir(&folder).unwrap().count();
     assert_eq!(files, WORST.len(), "each file of {} has a row", folder.display());
     let worse = WORST.iter().filter_map(|&(name, goodput_before, dropped_before)| {
-        let Ran { ours, dropped, .. } = ran(&format!("worst/{name}.toml"), &[]);
-        let goodput = ours * 1e3;
+        let Ran { judged, dropped, .. } = ran(&format!("worst/{name}.toml"), &[]);
+        let goodput = judged * 1e3;
         let holds = goodput >= GOODPUT_LEAST * goodput_before && dropped <= dropped_before + DROPPED_MORE;
         (!holds).then(|| format!("{name}: {goodput} kbit/s, {dropped} dropped"))
     });

@@ -35,8 +35,9 @@
 //! The plan may change, by its next contact or by the network's management: the flow keeps its share of
 //! the link, and sends nothing while there is no contact.
 
+use super::blind::Blind;
 use super::excess_loss::ExcessLoss;
-use super::{Ack, Advice, Controller, ControllerEvent, Flow, Loss, Sent, Window};
+use super::{Ack, Advice, Cause, Controller, ControllerEvent, Flow, Loss, Sent, Window};
 use crate::math;
 use crate::parameter::{self, Parameter};
 use crate::record::Observation;
@@ -101,7 +102,6 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             pull: parameters.number("pull"),
             yields: parameters.number("yields"),
             margin,
-            train: parameters.number("train") as u32,
             standing_queue: parameters.number("standing_queue"),
             standing_delay: parameters.number("standing_delay"),
             patience: parameters.number("patience") as u32,
@@ -109,10 +109,15 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
             beyond: parameters.number("beyond"),
             packet_bits: flow.packet.0 as f64 * 8.0,
             on_link: flow.packet.0 as f64 / flow.segment.0.max(1) as f64,
-            blind: Blind { rate: parameters.number("blind_rate"), began: None, share: 1.0 },
+            blind: Blind::new(
+                parameters.number("blind_rate"),
+                parameters.number("train") as u32,
+                flow.packet.0 as f64 * 8.0,
+            ),
             link: flow.planned_rate.map(|rate| rate.0 as f64),
             planned: flow.planned_rate.map(|rate| rate.0 as f64),
             rate: flow.planned_rate.map(|rate| rate.0 as f64 * (1.0 - margin)),
+            crowded: None,
             full: None,
             step: parameters.number("pull"),
             attempt: Attempt { bold: false, waits: WAITS, quiet: 0.0, from: None, returns_to: None },
@@ -135,8 +140,10 @@ pub const ENTRY: parameter::Entry<dyn Controller, Flow> = parameter::Entry {
     },
 };
 
-/// Of the link's rate.
+/// The least rate, of the link's.
 const LEAST_SHARE: f64 = 0.005;
+/// ... and of the rate at which packets arrived, where others filled a link of unknown rate.
+const CROWDED_LEAST: f64 = 0.1;
 /// How much the least delay may grow, in s/s: nodes that part at 30 km/s, or clocks 100 ppm apart.
 const DRIFT: f64 = 1e-4;
 /// Rounds after which a least delay is old.
@@ -189,8 +196,6 @@ const MORE: f64 = 1.03;
 const BEYOND: f64 = 2.0;
 /// The least that a reduction leaves of the rate.
 const CUT_MOST: f64 = 0.05;
-/// Seconds without a report after which a flow that knows nothing sends ever less.
-const BLIND_S: f64 = 1000.0;
 /// How long a queue that another transport may have left is drained, at most.
 const DRAINS_MOST: Duration = Duration::from_nanos(500_000_000);
 
@@ -198,7 +203,6 @@ struct ContactRate {
     pull: f64,
     yields: f64,
     margin: f64,
-    train: u32,
     standing_queue: f64,
     /// In s.
     standing_delay: f64,
@@ -214,6 +218,8 @@ struct ContactRate {
     /// The rate of the plan in bit/s; `None` without one.
     planned: Option<f64>,
     rate: Option<f64>,
+    /// The rate at which packets arrived when the link was full of others' and its own was not known.
+    crowded: Option<f64>,
     /// The rate at which the link was full.
     full: Option<f64>,
     step: f64,
@@ -243,16 +249,6 @@ struct ContactRate {
     /// A report has come.
     heard: bool,
     round: Round,
-}
-
-/// What is sent while nothing is known.
-#[derive(Clone, Copy, Debug)]
-struct Blind {
-    /// Mean rate at first, in bit/s.
-    rate: f64,
-    began: Option<Instant>,
-    /// What is left of it.
-    share: f64,
 }
 
 /// To use a link beyond its rate.
@@ -476,17 +472,16 @@ impl ContactRate {
             if seen.over {
                 self.loss.answered();
             }
-            // Never so little that nothing is left to measure by.
-            self.rate = Some(next.clamp(LEAST_SHARE * link, self.most(link)));
+            self.rate = Some(next.clamp(self.least(link), self.most(link)));
             self.attempt(&seen, link);
         } else if let Some(arrived) = self.arrivals(now) {
             let most_arrived = self.round.share() > STARTS;
-            self.discover(now, arrived.max(self.blind.rate * self.blind.share));
+            self.discover(now, arrived.max(self.blind.alone()));
             if most_arrived {
                 (self.attempt.waits, self.attempt.bold) = (0, true);
             } else {
                 // Others fill the link, which may carry far more.
-                self.rate = Some(arrived);
+                (self.rate, self.crowded) = (Some(arrived), Some(arrived));
                 self.attempt.waits = WAITS_CARRIED;
             }
         }
@@ -614,7 +609,7 @@ impl ContactRate {
         let Some((rate, link)) = self.rate.zip(self.link).filter(|_| self.is_over()) else { return };
         let share = window.received.0 as f64 / window.sent.0.max(1) as f64;
         let next = self.reduces(now, rate, link, rate * share, 1.0 - share);
-        self.rate = Some(next.max(LEAST_SHARE * link));
+        self.rate = Some(next.max(self.least(link)));
         self.loss.answered();
     }
 
@@ -638,6 +633,10 @@ impl ContactRate {
     fn discover(&mut self, now: Instant, link: f64) {
         (self.link, self.rate) = (Some(link), Some(self.most(link)));
         self.settle(now);
+    }
+    /// Never so little that nothing is left to measure by.
+    fn least(&self, link: f64) -> f64 {
+        self.crowded.map_or(f64::MAX, |arrived| CROWDED_LEAST * arrived).min(LEAST_SHARE * link)
     }
     fn count(&mut self, now: Instant, window: &Window) {
         let began = *self.round.began.get_or_insert(now);
@@ -714,16 +713,22 @@ impl Controller for ContactRate {
         if is_first && self.rate.is_some() {
             self.first_report(ack.now, &window);
         }
+        if self.rate.is_none() {
+            self.blind.on_report(&window);
+        }
         if self.ends(ack.now) {
             self.end_of_round(ack.now);
         }
     }
-    fn on_loss(&mut self, _: &Loss) {}
+    fn on_loss(&mut self, loss: &Loss) {
+        if self.rate.is_none() && loss.cause == Cause::Timeout {
+            self.blind.on_timeout();
+        }
+    }
     fn on_sent(&mut self, sent: &Sent) {
         self.round.left += sent.size.0;
         if self.rate.is_none() {
-            let began = *self.blind.began.get_or_insert(sent.now);
-            self.blind.share = BLIND_S / (sent.now - began).as_secs_f64().max(BLIND_S);
+            self.blind.on_sent(sent.now);
         }
     }
     fn on_event(&mut self, now: Instant, event: &ControllerEvent) {
@@ -741,17 +746,17 @@ impl Controller for ContactRate {
         Bytes::MAX
     }
     fn rate(&self) -> Option<BitRate> {
-        let rate = self.rate.unwrap_or(self.blind.rate * self.blind.share);
+        let rate = self.rate.unwrap_or(self.blind.rate());
         let share = if self.drains.is_some() { 0.5 } else { 1.0 };
         Some(BitRate(if self.silent { 0 } else { (rate * share) as u64 }))
     }
     fn advice(&self) -> Advice {
-        let probe_train = if self.link.is_none() { self.train } else { 1 };
+        let probe_train = if self.link.is_none() { self.blind.train() } else { 1 };
         let discovered_rate = self.rate.map(|rate| BitRate(rate as u64));
         Advice { probe_train, discovered_rate, ..Advice::NONE }
     }
     fn observe(&self, seen: &mut Observation) {
-        seen.push(("rate", self.rate.unwrap_or(self.blind.rate * self.blind.share)));
+        seen.push(("rate", self.rate.unwrap_or(self.blind.rate())));
         seen.push(("link", self.link.unwrap_or(f64::NAN)));
         seen.push(("one_way_min", self.base.map_or(f64::NAN, |base| base.least.as_secs_f64())));
         seen.push(("contested", f64::from(u8::from(self.contested))));

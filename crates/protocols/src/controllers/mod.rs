@@ -13,6 +13,7 @@ mod aimd;
 mod arc;
 mod bbr;
 mod bbr3;
+mod blind;
 mod careful_resume;
 mod ccid2;
 mod ccid3;

@@ -9,20 +9,21 @@ use super::connections::{Session, Ticket};
 use super::heard::Heard;
 use super::loss_meter::Fate;
 use super::policy::DatagramsContext;
+use super::train::Trains;
 use super::waiting::{Came, Sent, Waiting};
 use crate::controllers::{Ack, Cause, Controller, ControllerEvent, Loss, Sent as Left, Window};
 use crate::record::Observation;
 use crate::rng::Stream;
 use crate::time::{Duration, Instant};
 use crate::transport::observe;
+use crate::transport::report_interval::ReportInterval;
 use crate::units::{BitRate, Bytes};
 use crate::wire::session::{Epoch, Frame, Head, Malformed, Note, Report, Serial, TARGET_MAX};
 use std::collections::VecDeque;
 
-/// Arrivals are reported after this part of a round trip, within bounds.
-const REPORT_PART: i64 = 16;
-const REPORT_LEAST: Duration = Duration::from_nanos(50_000_000);
-const REPORT_MOST: Duration = Duration::from_secs(1);
+/// The time between the first reports while the other side knows no round trip, and how often a report makes it four times as long.
+const REPORT_FIRST: Duration = Duration::from_nanos(50_000_000);
+const REPORT_GROWS: u32 = 8;
 /// Pacing debt up to this is made up in one burst.
 const SLACK: Duration = Duration::from_nanos(1_000_000);
 /// Probes sent after the last datagram of a burst, this far apart: if they arrive and it does not, it is
@@ -37,7 +38,7 @@ const SILENCE_MOST: Duration = Duration::from_secs(120);
 const MARGIN: Duration = Duration::from_secs(1);
 /// Before a round trip is known, a side without an answer for this time may be gone: new connections wait.
 const UNHEARD_FIRST: Duration = Duration::from_secs(3);
-/// A round trip measured longer ago is out of date.
+/// A round trip measured longer ago, and two reports ago, is out of date.
 const NEWS: Duration = Duration::from_secs(2);
 /// The other side's epoch is requested after this many seconds, doubled up to `ASK_EPOCH_DOUBLED` times.
 const ASK_EPOCH: f64 = 1.0;
@@ -46,7 +47,7 @@ const ASK_EPOCH_DOUBLED: u32 = 6;
 const GREET_MOST: usize = 16;
 const GREET_OVER: Duration = Duration::from_secs(1);
 /// A head with the longest report.
-const HEAD_MAX: usize = 1 + 5 + 10 * 3 + 1 + 20 * crate::wire::session::RUNS_MAX;
+const HEAD_MAX: usize = 2 + 5 + 10 * 4 + 1 + 20 * crate::wire::session::RUNS_MAX;
 
 /// In less room nothing more is packed: a piece of a stream that small is hardly more than its head.
 const ROOM_LEAST: usize = Frame::OVERHEAD_MAX + 64;
@@ -131,6 +132,10 @@ pub struct Datagrams {
     /// Highest and count of the last report.
     reported: (Option<u64>, u64),
     rtt: Option<Duration>,
+    /// How often the other side must report, and how often it asks for reports.
+    reports: ReportInterval,
+    trains: Trains,
+    wanted: Option<Duration>,
     /// The longest of late, and when it was seen.
     rtt_most: (Duration, Instant),
     /// When that was.
@@ -174,6 +179,9 @@ impl Datagrams {
             known_to: None,
             reported: (None, 0),
             rtt: None,
+            reports: ReportInterval::default(),
+            trains: Trains::default(),
+            wanted: None,
             rtt_most: (Duration::ZERO, Instant::ZERO),
             measured: None,
             heard_at: Instant::ZERO,
@@ -234,7 +242,8 @@ impl Datagrams {
 
     /// Measurements for the policy.
     pub fn context(&self, now: Instant) -> DatagramsContext {
-        let rtt = self.rtt.filter(|_| self.measured.is_some_and(|at| now - at <= NEWS));
+        let news = NEWS.max(self.report_every() * 2);
+        let rtt = self.rtt.filter(|_| self.measured.is_some_and(|at| now - at <= news));
         let fate = Fate { sent: self.counts.sent, lost: self.counts.lost };
         DatagramsContext { rtt, silent: self.silent(now), rate: self.found(), fate }
     }
@@ -286,7 +295,8 @@ impl Datagrams {
         let report = self.heard.report(now).filter(|_| reports || self.heard.has_news());
         let serial = self.serial();
         out.clear();
-        Head { asks: probes, report, note: None }.write(out);
+        self.head(probes, report).write(out);
+        let has_data = session.has_data(self.config.stack);
         let tickets = if carries { self.fill(serial, session, out) } else { Vec::new() };
         if tickets.is_empty() && !reports && !probes {
             if self.asked == 0 || !session.holds(self.config.stack) {
@@ -295,16 +305,18 @@ impl Datagrams {
             // All that waited is held back now: the question leaves without it.
             out.clear();
             probes = true;
-            Head { asks: true, report: self.heard.report(now).filter(|_| self.heard.has_news()), note: None }
-                .write(out);
+            self.head(true, self.heard.report(now).filter(|_| self.heard.has_news())).write(out);
         }
-        self.heard.on_reported(now, self.report_every());
+        self.heard.on_reported(now, self.reports_every());
         if !tickets.is_empty() || probes {
-            self.on_left(now, out.len() + self.config.headers_of(serial), tickets);
-            self.notices_at = now.saturating_add(self.report_every());
+            self.on_left(now, out.len() + self.config.headers_of(serial), tickets, has_data);
+            self.notices_at = now.saturating_add(self.reports_every().max(self.report_every()));
         }
         self.number += 1;
         Some(serial)
+    }
+    fn head(&self, asks: bool, report: Option<Report>) -> Head {
+        Head { asks, every: self.rtt.map(|_| self.report_every()), report, note: None }
     }
     /// Of the next one.
     fn serial(&self) -> Serial {
@@ -322,7 +334,7 @@ impl Datagrams {
         self.probes = false;
         let span = ASK_EPOCH * f64::from(1 << asked.min(ASK_EPOCH_DOUBLED)) * self.draws.uniform(0.75, 1.0);
         self.asks_epoch = (now.saturating_add(Duration::from_secs_f64(span)), asked + 1);
-        let head = Head { asks: true, ..Head::default() };
+        let head = self.head(true, None);
         Some(self.single(head, 0, out))
     }
     /// A datagram by itself, of which no report is awaited.
@@ -345,7 +357,7 @@ impl Datagrams {
         }
         self.greeted.push_back(now);
         let note = self.peer.filter(|known| *known != to && !known.precedes(to)).map(Note::Known);
-        Some(self.single(Head { note, ..Head::default() }, to.nonce, out))
+        Some(self.single(Head { note, ..self.head(false, None) }, to.nonce, out))
     }
     /// A datagram that challenges a path or answers a challenge. None: the other side's epoch is not known.
     pub fn note(&mut self, note: Note, out: &mut Vec<u8>) -> Option<Serial> {
@@ -373,8 +385,10 @@ impl Datagrams {
         }
         tickets
     }
-    fn on_left(&mut self, now: Instant, size: usize, tickets: Vec<Ticket>) {
-        if !tickets.is_empty() {
+    fn on_left(&mut self, now: Instant, size: usize, tickets: Vec<Ticket>, has_data: bool) {
+        // A notice that is lost is replaced by the next one.
+        if !tickets.is_empty() && has_data {
+            self.trains.on_left(now, self.number, self.controller.advice().probe_train);
             self.tail = (TAIL, now.saturating_add(TAIL_EVERY));
         }
         let size = size as u64;
@@ -395,13 +409,18 @@ impl Datagrams {
         if self.questions > 0 {
             return true;
         }
-        let paced = self.controller.rate().is_none_or(|rate| rate.0 > 0 && self.next_at <= now);
+        let is_due = self.leaves_at() <= now;
+        let paced = self.controller.rate().is_none_or(|rate| rate.0 > 0 && is_due);
         self.asked == 0 && self.fits() && paced
+    }
+    /// When the next one may leave by its pace.
+    fn leaves_at(&self) -> Instant {
+        let in_train = self.trains.go_on(self.controller.advice().probe_train);
+        if in_train { Instant::ZERO } else { self.next_at }
     }
     /// Whether the window has room for a datagram.
     fn fits(&self) -> bool {
-        let packet = self.config.datagram as u64 + self.config.headers.0;
-        self.waiting.bytes().saturating_add(packet) <= self.controller.window().0
+        self.waiting.bytes().saturating_add(self.packet().0) <= self.controller.window().0
     }
 
     // --- receiving ----------------------------------------------------------------------------
@@ -474,6 +493,10 @@ impl Datagrams {
         mut rest: &[u8],
         session: &mut Session,
     ) -> Result<(), Malformed> {
+        if self.heard.is_newest(serial.number) && head.note.is_none() {
+            self.wanted = head.every;
+            head.every.into_iter().for_each(|every| self.heard.hurry(now, every));
+        }
         self.asked = 0;
         self.heard_at = now;
         self.silence = self.waiting.first().map(|_| now.saturating_add(self.silence_span()));
@@ -493,7 +516,7 @@ impl Datagrams {
             self.heard.on_number(now, serial.number, answers);
         }
         if answers {
-            let every = self.report_every();
+            let every = self.reports_every();
             self.heard.owe_report(now, every);
         }
         Ok(())
@@ -512,18 +535,28 @@ impl Datagrams {
             session.on_arrived(*ticket, self.config.stack);
         }
         self.delivered += bytes;
-        for (given_up, bytes) in came.spurious {
+        for &(given_up, bytes) in &came.spurious {
             let spurious = ControllerEvent::SpuriousLoss { lost_at: given_up, size: Bytes(bytes) };
             self.controller.on_event(now, &spurious);
         }
         self.waits_since = self.waits_since.filter(|_| self.waiting.first().is_some());
         let held =
             Duration::from_nanos(i64::try_from(report.held_us.saturating_mul(1000)).unwrap_or(i64::MAX));
-        let fresh = newest.filter(|at| *at >= self.newest_left);
+        let heard_before = self.newest_left;
+        let fresh = newest.filter(|at| *at >= heard_before);
         let rtt = fresh.map(|at| now - at).map(|away| if held < away { away - held } else { away });
         if let Some((rtt, at)) = rtt.zip(fresh) {
             self.newest_left = at;
             self.measure(now, rtt);
+        }
+        if let Some(rtt) = self.rtt {
+            // What left long before others that came was under way when the path became shorter. It says nothing
+            // of what has left since.
+            let old = heard_before - (rtt * 2).max(NEWS);
+            self.reported.1 += came.all().filter(|sent| sent.at < old).count() as u64;
+            let back = now
+                - Instant::from_nanos(i64::try_from(report.at_us.saturating_mul(1000)).unwrap_or(i64::MAX));
+            self.reports.learn(now, back, rtt);
         }
         self.tell_report(now, report, bytes, rtt);
     }
@@ -543,8 +576,9 @@ impl Datagrams {
         if sent > 0 {
             self.reported = (Some(report.highest), received + arrived);
         }
-        let packet = self.config.datagram as u64 + self.config.headers.0;
-        let window = Window { sent: Bytes(sent * packet), received: Bytes(arrived * packet), train: None };
+        let packet = self.packet().0;
+        let (train, before) = (self.trains.rate(report, self.packet()), self.controller.rate());
+        let window = Window { sent: Bytes(sent * packet), received: Bytes(arrived * packet), train };
         self.controller.on_ack(&Ack {
             now,
             acked: Bytes(bytes),
@@ -555,6 +589,15 @@ impl Datagrams {
             limited: true,
             ..Ack::default()
         });
+        self.pace_anew(now, before);
+    }
+    /// The rate has changed since it was `before`: what still has to pass of the last interval passes at the new one.
+    fn pace_anew(&mut self, now: Instant, before: Option<BitRate>) {
+        let rates = before.zip(self.controller.rate()).filter(|(_, rate)| rate.0 > 0);
+        if let Some((before, rate)) = rates.filter(|_| self.next_at > now) {
+            let left_s = (self.next_at - now).as_secs_f64() * before.0 as f64 / rate.0 as f64;
+            self.next_at = now.saturating_add(Duration::from_secs_f64(left_s));
+        }
     }
     fn find_lost(&mut self, now: Instant, session: &mut Session) {
         let overtaken = self.waiting.find_overtaken(now);
@@ -592,15 +635,24 @@ impl Datagrams {
 
     // --- time ---------------------------------------------------------------------------------
 
+    fn packet(&self) -> Bytes {
+        Bytes(self.config.datagram as u64 + self.config.headers.0)
+    }
+    /// The time between reports that the other side is asked for.
     fn report_every(&self) -> Duration {
-        let part = self.rtt.map_or(0, |rtt| rtt.as_nanos() / REPORT_PART);
-        Duration::from_nanos(part).clamp(REPORT_LEAST, REPORT_MOST)
+        let span = |rtt| self.reports.span(Some(rtt), self.packet(), self.found());
+        self.rtt.map_or(REPORT_FIRST, span)
+    }
+    /// The time between the reports that are sent.
+    fn reports_every(&self) -> Duration {
+        self.wanted.unwrap_or(REPORT_FIRST * (1 << (2 * self.heard.reports().min(REPORT_GROWS))))
     }
     /// The timeout for an answer: above the round trip of the path, doubled each time it expires.
     fn silence_span(&self) -> Duration {
         let known = self.rtt.map(|rtt| rtt.max(self.rtt_most.0));
-        let span = known
-            .map_or(SILENCE_FIRST, |rtt| Duration::from_nanos(rtt.as_nanos() / 4 * 5).saturating_add(MARGIN));
+        let span = known.map_or(SILENCE_FIRST, |rtt| {
+            Duration::from_nanos(rtt.as_nanos() / 4 * 5).saturating_add(MARGIN.max(self.report_every()))
+        });
         (0..self.asked.min(16)).fold(span, |span, _| span.saturating_add(span)).min(SILENCE_MOST.max(span))
     }
     /// When the oldest datagram is overdue, if later ones arrived.
@@ -616,7 +668,8 @@ impl Datagrams {
         }
         let rate = self.controller.rate().filter(|rate| rate.0 > 0 && self.asked == 0 && self.fits());
         let in_time = if session.has_data(self.config.stack) { Instant::ZERO } else { self.notices_at };
-        let paced = rate.filter(|_| session.has_frames(self.config.stack)).map(|_| self.next_at.max(in_time));
+        let paced =
+            rate.filter(|_| session.has_frames(self.config.stack)).map(|_| self.leaves_at().max(in_time));
         let all = [
             self.heard.report_at(),
             self.silence,

@@ -10,6 +10,12 @@ use std::collections::BTreeSet;
 
 /// This number of unreported datagrams is reported at once.
 const REPORT_AFTER: u32 = 256;
+/// ... and each of the first, then this number of the early ones.
+const AT_ONCE: u64 = 4;
+const EARLY_AFTER: u32 = 4;
+const EARLY: u64 = 16;
+/// Ranges that were reported once follow after this number of intervals, if no report leaves before.
+const AGAIN: i64 = 4;
 /// Ranges of numbers that are remembered; of more, the lower half is forgotten.
 const RANGES_MAX: usize = 65_536;
 
@@ -28,6 +34,8 @@ pub struct Heard {
     told_once: Ranges,
     unreported: u32,
     report_at: Option<Instant>,
+    /// Reports that have left.
+    reports: u32,
 }
 
 impl Heard {
@@ -64,6 +72,10 @@ impl Heard {
     pub fn has_news(&self) -> bool {
         !(self.untold.is_empty() && self.told_once.is_empty())
     }
+    /// Reports that have left, but for those of the first datagrams.
+    pub fn reports(&self) -> u32 {
+        self.reports.saturating_sub(AT_ONCE as u32)
+    }
     /// When a report is due.
     pub fn report_at(&self) -> Option<Instant> {
         self.report_at
@@ -71,8 +83,18 @@ impl Heard {
     /// A datagram arrived that must be reported within `every`.
     pub fn owe_report(&mut self, now: Instant, every: Duration) {
         self.unreported += 1;
-        let at = if self.unreported >= REPORT_AFTER { now } else { now.saturating_add(every) };
+        // The first one says how long a round trip takes, those behind it how fast the link is.
+        let most = match self.count {
+            ..=AT_ONCE => 1,
+            ..=EARLY => EARLY_AFTER,
+            _ => REPORT_AFTER,
+        };
+        let at = if self.unreported >= most { now } else { now.saturating_add(every) };
         self.report_at = Some(self.report_at.map_or(at, |other| other.min(at)));
+    }
+    /// A report that is due leaves within `every`.
+    pub fn hurry(&mut self, now: Instant, every: Duration) {
+        self.report_at = self.report_at.map(|at| at.min(now.saturating_add(every)));
     }
     /// The report to send now, if any datagram arrived.
     pub fn report(&self, now: Instant) -> Option<Report> {
@@ -83,6 +105,7 @@ impl Heard {
             incarnation,
             highest: behind - 1,
             held_us: micros(now - self.highest_at).unsigned_abs(),
+            at_us: micros(now - Instant::ZERO).unsigned_abs(),
             received: self.count,
             runs: Vec::new(),
         };
@@ -103,7 +126,7 @@ impl Heard {
         all
     }
     /// A datagram has left, with a report if there was one. Ranges without room in it follow at once, those
-    /// reported once after `every`.
+    /// reported once after some of `every`.
     pub fn on_reported(&mut self, now: Instant, every: Duration) {
         for (from, to) in self.to_tell() {
             let news: Vec<Range> = self.untold.clipped(from, to).collect();
@@ -114,7 +137,8 @@ impl Heard {
             }
         }
         self.unreported = 0;
-        let follows = (!self.told_once.is_empty()).then(|| now.saturating_add(every));
+        self.reports = self.reports.saturating_add(1);
+        let follows = (!self.told_once.is_empty()).then(|| now.saturating_add(every * AGAIN));
         self.report_at = if self.untold.is_empty() { follows } else { Some(now) };
     }
 }

@@ -19,6 +19,7 @@ mod over;
 mod path;
 mod policy;
 mod ready;
+mod train;
 mod waiting;
 mod why;
 

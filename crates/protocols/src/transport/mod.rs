@@ -3,6 +3,7 @@
 pub mod dccp;
 pub mod ltp;
 pub mod ranges;
+pub(crate) mod report_interval;
 pub mod rto;
 pub mod tcp;
 pub mod tcpcl;

@@ -2,6 +2,7 @@
 
 pub mod bundle;
 pub mod dccp;
+pub mod interval;
 pub mod ltp;
 pub mod ndn;
 pub mod session;

@@ -5,6 +5,8 @@
 //! difference from the sending daemon's, which is mostly zero. Over datagrams a frame is whole in one; over a
 //! stream [`Frame::read`] returns where the next one begins.
 
+use super::interval;
+use crate::time::Duration;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -202,6 +204,9 @@ fn value(bytes: &[u8]) -> u64 {
 pub struct Head {
     /// Requests a report even if it carries nothing.
     pub asks: bool,
+    /// The time between reports that its sender asks for, `None` as long as it knows no round trip; on the link the nearest of
+    /// [`interval`].
+    pub every: Option<Duration>,
     /// Datagrams received in the other direction.
     pub report: Option<Report>,
     /// About epochs and paths; such a datagram carries nothing else.
@@ -228,6 +233,8 @@ pub struct Report {
     pub highest: u64,
     /// How long ago that was, in microseconds.
     pub held_us: u64,
+    /// When the report left, in microseconds by the clock of its sender.
+    pub at_us: u64,
     /// Datagrams that came, in all.
     pub received: u64,
     /// From the highest number downwards: the count of a run received, and of the run below that was not
@@ -275,36 +282,41 @@ impl Head {
     /// [`Malformed::Frame`]: it is not a head.
     pub fn read(bytes: &[u8]) -> Result<(Self, &[u8]), Malformed> {
         let (head, rest) = postcard::take_from_bytes(bytes).map_err(|_| Malformed::Frame)?;
-        let (asks, report) = match head {
-            InOneByte::Says => (false, None),
-            InOneByte::Asks => (true, None),
-            InOneByte::Reports(report) => (false, Some(report)),
-            InOneByte::ReportsAndAsks(report) => (true, Some(report)),
-            InOneByte::Notes(note) => return Ok((Self { note: Some(note), ..Self::default() }, rest)),
+        let (asks, code, report) = match head {
+            OnLink::Says(code) => (false, code, None),
+            OnLink::Asks(code) => (true, code, None),
+            OnLink::Reports(code, report) => (false, code, Some(report)),
+            OnLink::ReportsAndAsks(code, report) => (true, code, Some(report)),
+            OnLink::Notes(note) => return Ok((Self { note: Some(note), ..Self::default() }, rest)),
         };
-        Ok((Self { asks, report, note: None }, rest))
+        let every = (code != UNKNOWN).then(|| interval::of(code));
+        Ok((Self { asks, every, report, note: None }, rest))
     }
     /// Appends its bytes.
     pub fn write(self, out: &mut Vec<u8>) {
+        let every = self.every.map_or(UNKNOWN, interval::code);
         let head = match (self.note, self.asks, self.report) {
-            (Some(note), ..) => InOneByte::Notes(note),
-            (None, false, None) => InOneByte::Says,
-            (None, true, None) => InOneByte::Asks,
-            (None, false, Some(report)) => InOneByte::Reports(report),
-            (None, true, Some(report)) => InOneByte::ReportsAndAsks(report),
+            (Some(note), ..) => OnLink::Notes(note),
+            (None, false, None) => OnLink::Says(every),
+            (None, true, None) => OnLink::Asks(every),
+            (None, false, Some(report)) => OnLink::Reports(every, report),
+            (None, true, Some(report)) => OnLink::ReportsAndAsks(every, report),
         };
         let written = postcard::to_extend(&head, std::mem::take(out));
         *out = written.expect("a head can always be written");
     }
 }
 
-/// A [`Head`] on the link: most datagrams have one byte of it.
+/// The code of no interval.
+const UNKNOWN: u8 = u8::MAX;
+
+/// A [`Head`] on the link: most datagrams have two bytes of it. A `u8` is the code of an interval.
 #[derive(Serialize, Deserialize)]
-enum InOneByte {
-    Says,
-    Asks,
-    Reports(Report),
-    ReportsAndAsks(Report),
+enum OnLink {
+    Says(u8),
+    Asks(u8),
+    Reports(u8, Report),
+    ReportsAndAsks(u8, Report),
     Notes(Note),
 }
 
@@ -492,7 +504,7 @@ mod tests {
             let highest = *numbers.last().unwrap();
             let mut report = Report { highest, ..Report::default() };
             report.tell(came.iter().rev());
-            let head = Head { asks, report: Some(report), note: None };
+            let head = Head { asks, every: asks.then(|| interval::of(7)), report: Some(report), note: None };
             let mut out = Vec::new();
             head.clone().write(&mut out);
             let (read, rest) = Head::read(&out).unwrap();

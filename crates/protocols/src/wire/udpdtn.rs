@@ -19,6 +19,7 @@ use crate::transport::udpdtn::{
     STAMP_UNIT_NS, STAMP_WRAP_NS,
 };
 use crate::units::{BitRate, Bytes};
+use crate::wire::interval;
 use thiserror::Error;
 
 /// The UDP port where a listener is found if nothing else is said.
@@ -140,28 +141,6 @@ impl Reason {
     ];
 }
 
-const INTERVAL_LEAST_NS: [i64; 2] = [2_000_000, 2_828_427];
-const INTERVALS: u8 = 32;
-
-/// The interval of a code.
-fn interval(code: u8) -> Duration {
-    Duration::from_nanos(INTERVAL_LEAST_NS[usize::from(code % 2)] << (code / 2))
-}
-
-/// The code of the interval that is nearest.
-fn interval_code(every: Duration) -> u8 {
-    let off = |code: &u8| interval(*code).as_nanos().abs_diff(every.as_nanos());
-    // Codes grow with the interval: the nearest is next to the greatest power of two below it.
-    let doubled = (every.as_nanos().max(1) / INTERVAL_LEAST_NS[0]).checked_ilog2().unwrap_or(0) as u8;
-    let first = doubled.saturating_mul(2).min(INTERVALS - 1);
-    (first..(first + 3).min(INTERVALS)).min_by_key(off).unwrap_or_default()
-}
-
-/// An interval as the wire can say it.
-pub fn round_interval(every: Duration) -> Duration {
-    interval(interval_code(every))
-}
-
 /// A time as a stamp can say it.
 pub fn round_stamp(at: Instant) -> Instant {
     Instant::from_nanos(i64::from(stamp_units(at)) * STAMP_UNIT_NS)
@@ -199,7 +178,7 @@ impl Unwrap {
 /// Writes the header of a datagram of data.
 pub fn write_data(session: u32, data: &Data, out: &mut Vec<u8>) {
     let mut header = [0; HEADER.0 as usize];
-    header[0] = u8::from(data.in_train) << 5 | interval_code(data.report_every);
+    header[0] = u8::from(data.in_train) << 5 | interval::code(data.report_every);
     header[1..5].copy_from_slice(&session.to_be_bytes());
     header[5..9].copy_from_slice(&data.number.to_be_bytes());
     header[9..11].copy_from_slice(&data.block.to_be_bytes());
@@ -217,7 +196,7 @@ impl Packet<'_> {
                 out.extend_from_slice(payload);
             }
             Body::Open(opening) => {
-                self.begin(2, interval_code(opening.report_every), out);
+                self.begin(2, interval::code(opening.report_every), out);
                 opening.write(out);
             }
             Body::Report(report) => {
@@ -393,7 +372,7 @@ fn read_data(reader: &mut Reader, in_train: bool, low: u8) -> Result<Data, Malfo
         symbol: reader.u16()?,
         stamp: reader.stamp()?,
         in_train,
-        report_every: interval(low),
+        report_every: interval::of(low),
     })
 }
 
@@ -411,7 +390,7 @@ fn read_opening<'a>(reader: &mut Reader<'a>, low: u8) -> Result<Opening<'a>, Mal
             let length = reader.u8()?;
             reader.text(length.into())?
         },
-        report_every: interval(low),
+        report_every: interval::of(low),
     };
     reader.end()?;
     let blocks = opening.length.0.div_ceil(u64::from(opening.symbol).max(1)).max(1);
@@ -476,26 +455,3 @@ pub fn size(body: &Body) -> u64 {
 #[cfg(test)]
 #[path = "udpdtn_tests.rs"]
 mod tests;
-
-#[cfg(test)]
-mod interval_tests {
-    use super::*;
-
-    #[test]
-    fn the_code_of_an_interval_is_that_of_the_nearest_one() {
-        let nearest = |every: i64| {
-            (0..INTERVALS).min_by_key(|code| interval(*code).as_nanos().abs_diff(every)).unwrap_or_default()
-        };
-        for code in 0..INTERVALS {
-            for off in [-1_000_000, -414_214, -1, 0, 1, 414_213, 414_214, 586_000] {
-                for scale in [1, 1 << (code / 2)] {
-                    let every = interval(code).as_nanos() + off * scale;
-                    assert_eq!(interval_code(Duration::from_nanos(every)), nearest(every), "{every} ns");
-                }
-            }
-        }
-        for every in [i64::MIN, -1, 0, 1, i64::MAX] {
-            assert_eq!(interval_code(Duration::from_nanos(every)), nearest(every), "{every} ns");
-        }
-    }
-}

@@ -44,13 +44,13 @@ proptest! {
     #[test]
     fn data_that_were_written_can_be_read(
         session: u32, number: u32, block: u16, symbol: u16, stamp in stamps(), in_train: bool,
-        code in 0..INTERVALS, payload: Vec<u8>,
+        code in 0..32_u8, payload: Vec<u8>,
     ) {
-        let data = Data { number, block, symbol, stamp, in_train, report_every: interval(code) };
+        let data = Data { number, block, symbol, stamp, in_train, report_every: interval::of(code) };
         check(&Packet { session, body: Body::Data(data, &payload) })?;
         let world = Datagram::Data {
             number, block: block.into(), symbol: symbol.into(), sent_at: stamp, in_train,
-            report_every: interval(code),
+            report_every: interval::of(code),
         };
         let bytes = Packet { session, body: Body::Data(data, &payload) }.to_bytes();
         prop_assert_eq!(world.size(Bytes(payload.len() as u64)), UDP_HEADER + Bytes(bytes.len() as u64));
@@ -59,9 +59,9 @@ proptest! {
     #[test]
     fn openings_that_were_written_can_be_read(
         session: u32, length in 0_u64..=1 << 40, symbol in 1024_u16.., digest: [u8; 32], name in "\\PC{0,60}",
-        code in 0..INTERVALS,
+        code in 0..32_u8,
     ) {
-        let report_every = interval(code);
+        let report_every = interval::of(code);
         let opening =
             Opening { length: Bytes(length), symbol, block_symbols: 16_384, digest, name: &name, report_every };
         check(&Packet { session, body: Body::Open(opening) })?;
@@ -115,7 +115,7 @@ proptest! {
 fn a_file_of_a_terabyte_fits_and_one_that_does_not_is_refused() {
     let opening = |length, block_symbols| {
         let digest = [0; 32];
-        let report_every = interval(0);
+        let report_every = interval::of(0);
         let opening =
             Opening { length: Bytes(length), symbol: 1456, block_symbols, digest, name: "a", report_every };
         let bytes = Packet { session: 1, body: Body::Open(opening) }.to_bytes();

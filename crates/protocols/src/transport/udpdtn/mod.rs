@@ -14,7 +14,6 @@ mod block;
 mod departures;
 mod hearing;
 mod receiver;
-mod report_interval;
 mod sender;
 
 pub use departures::{STAMP_UNIT_NS, STAMP_WRAP_NS};

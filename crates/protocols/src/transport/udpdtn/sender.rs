@@ -4,12 +4,12 @@ use super::super::Machine;
 use super::block::Block;
 use super::departures::Departures;
 use super::hearing::Hearing;
-use super::report_interval::ReportInterval;
 use super::{Config, Connection, Cut, Datagram, HEADER, Report, UDP_HEADER};
 use crate::controllers::{Ack, Cause, Controller, ControllerEvent, Loss, Sent, Window};
 use crate::record::Observation;
 use crate::rng::Stream;
 use crate::time::{Duration, Instant};
+use crate::transport::report_interval::ReportInterval;
 use crate::units::{BitRate, Bytes};
 use std::collections::VecDeque;
 
