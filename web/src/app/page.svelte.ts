@@ -88,10 +88,11 @@ class Page {
     if (source.scenario && this.sides.length === 1) this.lab = { text: source.scenario, seed: source.about?.seed ?? null, set: {}, compare: null };
     try {
       side.streets = await mapOf(source.about?.map);
-      const bytes = source.data !== undefined ? await unpack(source.data, source.format === "jsonl") : await fetched(source.url!);
+      const bytes = source.data !== undefined ? await unpack(source.data, false) : await fetched(source.url!);
+      const gzipped = source.data !== undefined && source.format === "jsonl";
       const engine = new Engine((answer) => this.heard(side, answer, engine));
       this.engines.push(engine);
-      engine.ask({ do: "read", format: source.format, bytes }, [bytes]);
+      engine.ask({ do: "read", format: source.format, bytes, gzipped }, [bytes]);
     } catch (error) {
       side.fail((error as Error).message);
     }
