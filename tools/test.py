@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the tests of Rust, Python and the page; prints at the end how many passed, failed and were skipped, and why.
+"""Runs the tests of Rust, Python and the page; says how many passed, failed and were skipped, and why.
 
 `--quick` runs the crates of the simulator alone. With LIGHTLAG_STRICT=1 a skipped test is a failure, unless
 tests/skips.txt allows it. The whole output of the Rust tests is in target/test.log.
@@ -185,16 +185,12 @@ class Tally:
         if done.returncode and len(self.failed) == before:
             self.failed.append(f"pytest: exit code {done.returncode}")
 
-    def page(self) -> None:
-        """Runs the tests of the page in Chromium, on the page that the programs have in them."""
-        web, missing = ROOT / "web", [name for name in ("npm", "chromium") if not shutil.which(name)]
+    def page(self, missing: str) -> None:
+        """Runs the tests of the page in Chromium, on the page in the programs; `missing`: why it cannot."""
         if missing:
-            self.skipped["web"] = f"{missing[0]} is not installed"
+            self.skipped["web"] = missing
             return
-        quiet = ["--silent", "--no-fund", "--no-audit"]
-        if not (web / "node_modules").is_dir() and subprocess.run(["npm", "ci", *quiet], cwd=web).returncode:
-            self.skipped["web"] = "npm cannot install the tools of the page"
-            return
+        web = ROOT / "web"
         (web / "dist").mkdir(exist_ok=True)
         page = gzip.decompress((ROOT / "crates" / "page" / "page.html.gz").read_bytes())
         (web / "dist" / "page.html").write_bytes(page)
@@ -256,12 +252,29 @@ def extension() -> None:
         (packages / "lightlag.pth").write_text(f"{ROOT / 'python'}\n")
 
 
+def environment() -> int:
+    """Makes .venv, unless it is there; the exit code."""
+    ready = ROOT / ".venv" / ".ready"
+    if ready.exists() and ready.stat().st_mtime >= (ROOT / "pyproject.toml").stat().st_mtime:
+        return 0
+    return subprocess.run(["bash", "tools/venv.sh"], check=False).returncode
+
+
+def tools_of_the_page() -> str:
+    """Installs the tools of the page; why they are missing, if they are."""
+    if missing := [name for name in ("npm", "chromium") if not shutil.which(name)]:
+        return f"{missing[0]} is not installed"
+    install = ["npm", "ci", "--silent", "--no-fund", "--no-audit"]
+    if not (ROOT / "web/node_modules").is_dir() and subprocess.run(install, cwd=ROOT / "web").returncode:
+        return "npm cannot install the tools of the page"
+    return ""
+
+
 def everything(tally: Tally) -> None:
     """Lints and all tests."""
-    ready = ROOT / ".venv" / ".ready"
-    if not ready.exists() or ready.stat().st_mtime < (ROOT / "pyproject.toml").stat().st_mtime:
-        with tally.timed("python environment"):
-            step(["bash", "tools/venv.sh"])
+    # What comes from networks comes while Rust is built.
+    pool = ThreadPoolExecutor()
+    ready, tools = pool.submit(environment), pool.submit(tools_of_the_page)
     with tally.timed("rust: format, lints"):
         clippy = ["cargo", "clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]
         step(["cargo", "fmt", "--all", "--check"], clippy)
@@ -269,6 +282,8 @@ def everything(tally: Tally) -> None:
         tally.build([])
     with tally.timed("rust: tests"):
         tally.rust([])
+    if code := ready.result():
+        sys.exit(code)
     extension()
     with tally.timed("python: lints, types"):
         ruff, folders = ".venv/bin/ruff", ["python", "scenarios", "tests", "tools", "examples"]
@@ -279,8 +294,8 @@ def everything(tally: Tally) -> None:
         )
     # The page's tests wait for frames, those of Python for sockets and processes.
     page = Tally()
-    with tally.timed("python: tests; page: tests in Chromium"), ThreadPoolExecutor() as pool:
-        shown = pool.submit(page.page)
+    with tally.timed("python: tests; page: tests in Chromium"):
+        shown = pool.submit(page.page, tools.result())
         tally.python()
         shown.result()
     tally.add(page)
