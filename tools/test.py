@@ -272,7 +272,7 @@ def tools_of_the_page() -> str:
 
 def everything(tally: Tally) -> None:
     """Lints and all tests."""
-    # What comes from networks comes while Rust is built.
+    # Downloads run while Rust is built.
     pool = ThreadPoolExecutor()
     ready, tools = pool.submit(environment), pool.submit(tools_of_the_page)
     with tally.timed("rust: format, lints"):

@@ -111,8 +111,7 @@ impl<R: Columns> RowSink<R> for Tape {
         let Self { rows, columns, texts, kept, .. } = self;
         row.filled(|column, value| {
             if kept.as_ref().is_none_or(|kept| kept[column]) {
-                columns[column].gaps(*rows);
-                columns[column].push(value, texts);
+                columns[column].push(*rows, value, texts);
             }
         });
         self.rows += 1;
@@ -167,7 +166,6 @@ impl Cells {
         }
     }
     /// Gaps until it has that number of cells.
-    #[inline]
     fn gaps(&mut self, rows: usize) {
         match self {
             Self::Whole(list) | Self::Texts(list) if list.len() < rows => list.resize(rows, GAP),
@@ -187,19 +185,28 @@ impl Cells {
         };
         Self::Real(list.into_iter().map(as_real).collect())
     }
+    /// A value in row `row`, counted from 0, after gaps.
     #[inline]
-    fn push(&mut self, value: Value, texts: &mut Numbers) {
+    fn push(&mut self, row: usize, value: Value, texts: &mut Numbers) {
         match (self, value) {
-            (Self::Whole(list), Value::U32(number)) => list.push(number),
-            (Self::Texts(list), Value::Text(text)) => list.push(texts.of(text)),
-            (Self::Flags(list), Value::Flag(flag)) => list.push(flag.into()),
-            (Self::Real(list), Value::F64(number)) => list.push(number),
-            (Self::Wide(list), Value::I64(number)) => list.push(number),
-            (Self::Wide(list), Value::U64(number)) => list.push(number.cast_signed()),
+            (Self::Whole(list), Value::U32(number)) => put(list, row, number, GAP),
+            (Self::Texts(list), Value::Text(text)) => put(list, row, texts.of(text), GAP),
+            (Self::Flags(list), Value::Flag(flag)) => put(list, row, flag.into(), NO_FLAG),
+            (Self::Real(list), Value::F64(number)) => put(list, row, number, f64::NAN),
+            (Self::Wide(list), Value::I64(number)) => put(list, row, number, WIDE_GAP),
+            (Self::Wide(list), Value::U64(number)) => put(list, row, number.cast_signed(), WIDE_GAP),
             // A value never has another type than its column.
             _ => {}
         }
     }
+}
+
+#[inline]
+fn put<T: Copy>(list: &mut Vec<T>, row: usize, value: T, gap: T) {
+    if list.len() < row {
+        list.resize(row, gap);
+    }
+    list.push(value);
 }
 
 fn empty(kind: ColumnType, length: usize) -> Cells {

@@ -29,6 +29,16 @@ class Page {
   private engines: Engine[] = [];
   private wantedTime: number | undefined;
 
+  /** What the titles of all sides have in common. */
+  get common(): string[] {
+    const [first, ...others] = this.sides.map((side) => side.title.split(", "));
+    return others.length > 0 ? first!.filter((part) => others.every((title) => title.includes(part))) : [];
+  }
+  /** What is left of a title: what is different. */
+  own(title: string): string {
+    const parts = title.split(", ").filter((part) => !this.common.includes(part));
+    return parts.length > 0 ? parts.join(", ") : title;
+  }
   get first(): Recording | undefined {
     return this.sides[0];
   }
