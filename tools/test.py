@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the tests of Rust and Python, and prints at the end how many passed, failed and were skipped, and why.
+"""Runs the tests of Rust, Python and the page; says how many passed, failed and were skipped, and why.
 
 `--quick` runs the crates of the simulator alone. With LIGHTLAG_STRICT=1 a skipped test is a failure, unless
 tests/skips.txt allows it. The whole output of the Rust tests is in target/test.log.
@@ -18,7 +18,8 @@ import sys
 import threading
 import time
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,6 +29,7 @@ SKIPS = TARGET / "test.skips"
 QUICK = ["protocols", "worlds", "scenario", "judge"]
 
 BINARY = re.compile(r"^\s+Running .*?([^/ ]+?)(?:-[0-9a-f]{16})?\)$|^\s+Doc-tests (\w+)$")
+ENDED = re.compile(r"^test result: .*; finished in ([\d.]+)s$")
 TEST = re.compile(
     r"^test (.+?)(?: - should panic)?(?: - compile(?: fail)?)? \.\.\. "
     r"(ok|FAILED|ignored)(?:, (.*))?$"
@@ -82,16 +84,33 @@ class Tally:
     passed: int = 0
     failed: list[str] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
+    # How long each step and each program of tests took.
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextlib.contextmanager
+    def timed(self, step: str) -> Iterator[None]:
+        """Says what begins, and keeps how long it takes."""
+        print(f"== {step}", flush=True)
+        before = time.monotonic()
+        yield
+        self.seconds[step] = time.monotonic() - before
+
+    def add(self, other: "Tally") -> None:
+        """Counts the results of another one too."""
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped |= other.skipped
+        self.seconds |= other.seconds
+
+    def build(self, packages: list[str]) -> None:
+        """Builds the Rust tests of these packages, and the programs."""
+        select = selected(packages)
+        # One build for the tests, the programs and the extension for Python: all with the same features.
+        step(["cargo", "build", "--quiet", "--lib", "--bins", "--tests", *select])
 
     def rust(self, packages: list[str]) -> None:
         """Runs the Rust tests of these packages (none: of all) and counts them."""
-        select = [word for name in packages for word in ("--package", f"lightlag-{name}")] or ["--workspace"]
-        # One build for the tests, the programs and the extension for Python: all with the same features.
-        build = subprocess.run(
-            ["cargo", "build", "--quiet", "--lib", "--bins", "--tests", *select], check=False
-        )
-        if build.returncode:
-            sys.exit(build.returncode)
+        select = selected(packages)
         SKIPS.unlink(missing_ok=True)
         command = ["cargo", "test", "--no-fail-fast", *select]
         process = subprocess.Popen(
@@ -117,6 +136,8 @@ class Tally:
                 watchdog.feed()
                 if found := BINARY.match(line):
                     binary = found[1] or found[2]
+                elif found := ENDED.match(line):
+                    self.seconds[f"  {binary}"] = self.seconds.get(f"  {binary}", 0) + float(found[1])
                 elif found := LONG.match(line):
                     running.add(f"{binary}::{found[1]}")
                 elif found := TEST.match(line):
@@ -145,7 +166,9 @@ class Tally:
         """Runs pytest and counts its tests."""
         report = TARGET / "pytest.xml"
         report.unlink(missing_ok=True)
-        done = subprocess.run([".venv/bin/pytest", "-q", f"--junitxml={report}"], check=False)
+        # A process for each core; the tests of a file stay together, as they share daemons and ports.
+        command = [".venv/bin/pytest", "-q", "-n", str(os.cpu_count() or 1), "--dist", "loadfile"]
+        done = subprocess.run([*command, "--durations=10", f"--junitxml={report}"], check=False)
         if not report.exists():
             self.failed.append(f"pytest: exit code {done.returncode}")
             return
@@ -162,20 +185,17 @@ class Tally:
         if done.returncode and len(self.failed) == before:
             self.failed.append(f"pytest: exit code {done.returncode}")
 
-    def page(self) -> None:
-        """Runs the tests of the page in Chromium, on the page that the programs have in them."""
-        web, missing = ROOT / "web", [name for name in ("npm", "chromium") if not shutil.which(name)]
+    def page(self, missing: str) -> None:
+        """Runs the tests of the page in Chromium, on the page in the programs; `missing`: why it cannot."""
         if missing:
-            self.skipped["web"] = f"{missing[0]} is not installed"
+            self.skipped["web"] = missing
             return
-        quiet = ["--silent", "--no-fund", "--no-audit"]
-        if not (web / "node_modules").is_dir() and subprocess.run(["npm", "ci", *quiet], cwd=web).returncode:
-            self.skipped["web"] = "npm cannot install the tools of the page"
-            return
+        web = ROOT / "web"
         (web / "dist").mkdir(exist_ok=True)
         page = gzip.decompress((ROOT / "crates" / "page" / "page.html.gz").read_bytes())
         (web / "dist" / "page.html").write_bytes(page)
-        tests = ["node", "--test", "--test-reporter=tap", *sorted(map(str, web.glob("test/*.test.mjs")))]
+        together = ["--test-concurrency=2", "--test-reporter=tap"]
+        tests = ["node", "--test", *together, *sorted(map(str, web.glob("test/*.test.mjs")))]
         environment = {**os.environ, "SLOW": "1"}
         # The tests of crates/web have built the worlds for Node.
         built = TARGET.resolve() / "tmp" / "web" / "node" / "lightlag_web.js"
@@ -212,9 +232,13 @@ class Tally:
         ]
 
 
-def step(title: str, *commands: list[str]) -> None:
+def selected(packages: list[str]) -> list[str]:
+    """Options of cargo for these packages; for all without any."""
+    return [word for name in packages for word in ("--package", f"lightlag-{name}")] or ["--workspace"]
+
+
+def step(*commands: list[str]) -> None:
     """Runs commands; the first that fails ends the tests."""
-    print(f"== {title}", flush=True)
     for command in commands:
         done = subprocess.run(command, check=False)
         if done.returncode:
@@ -228,6 +252,55 @@ def extension() -> None:
         (packages / "lightlag.pth").write_text(f"{ROOT / 'python'}\n")
 
 
+def environment() -> int:
+    """Makes .venv, unless it is there; the exit code."""
+    ready = ROOT / ".venv" / ".ready"
+    if ready.exists() and ready.stat().st_mtime >= (ROOT / "pyproject.toml").stat().st_mtime:
+        return 0
+    return subprocess.run(["bash", "tools/venv.sh"], check=False).returncode
+
+
+def tools_of_the_page() -> str:
+    """Installs the tools of the page; why they are missing, if they are."""
+    if missing := [name for name in ("npm", "chromium") if not shutil.which(name)]:
+        return f"{missing[0]} is not installed"
+    install = ["npm", "ci", "--silent", "--no-fund", "--no-audit"]
+    if not (ROOT / "web/node_modules").is_dir() and subprocess.run(install, cwd=ROOT / "web").returncode:
+        return "npm cannot install the tools of the page"
+    return ""
+
+
+def everything(tally: Tally) -> None:
+    """Lints and all tests."""
+    # Downloads run while Rust is built.
+    pool = ThreadPoolExecutor()
+    ready, tools = pool.submit(environment), pool.submit(tools_of_the_page)
+    with tally.timed("rust: format, lints"):
+        clippy = ["cargo", "clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]
+        step(["cargo", "fmt", "--all", "--check"], clippy)
+    with tally.timed("rust: build"):
+        tally.build([])
+    with tally.timed("rust: tests"):
+        tally.rust([])
+    if code := ready.result():
+        sys.exit(code)
+    extension()
+    with tally.timed("python: lints, types"):
+        ruff, folders = ".venv/bin/ruff", ["python", "scenarios", "tests", "tools", "examples"]
+        step(
+            [ruff, "check", "--quiet", *folders],
+            [ruff, "format", "--check", "--quiet", *folders],
+            [".venv/bin/mypy"],
+        )
+    # The page's tests wait for frames, those of Python for sockets and processes.
+    page = Tally()
+    with tally.timed("python: tests; page: tests in Chromium"):
+        shown = pool.submit(page.page, tools.result())
+        tally.python()
+        shown.result()
+    tally.add(page)
+
+
 def main() -> None:
     """Runs what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -235,27 +308,10 @@ def main() -> None:
     quick, started, tally = parser.parse_args().quick, time.monotonic(), Tally()
     os.chdir(ROOT)
     if quick:
+        tally.build(QUICK)
         tally.rust(QUICK)
     else:
-        ready = ROOT / ".venv" / ".ready"
-        if not ready.exists() or ready.stat().st_mtime < (ROOT / "pyproject.toml").stat().st_mtime:
-            step("python environment", ["bash", "tools/venv.sh"])
-        clippy = ["cargo", "clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]
-        step("rust: format, lints", ["cargo", "fmt", "--all", "--check"], clippy)
-        print("== rust: tests", flush=True)
-        tally.rust([])
-        extension()
-        ruff, folders = ".venv/bin/ruff", ["python", "scenarios", "tests", "tools", "examples"]
-        step(
-            "python: lints, types",
-            [ruff, "check", "--quiet", *folders],
-            [ruff, "format", "--check", "--quiet", *folders],
-            [".venv/bin/mypy"],
-        )
-        print("== python: tests", flush=True)
-        tally.python()
-        print("== page: tests in Chromium", flush=True)
-        tally.page()
+        everything(tally)
     strict = os.environ.get("LIGHTLAG_STRICT") == "1"
     unlisted = tally.unlisted() if strict else []
     for name in tally.failed:
@@ -264,6 +320,12 @@ def main() -> None:
         print(f"skipped: {name}: {reason}")
     for name in unlisted:
         print(f"failed: {name} was skipped, which tests/skips.txt does not allow")
+    steps = [f"{name} {seconds:.0f} s" for name, seconds in tally.seconds.items() if name[0] != " "]
+    programs = sorted((-seconds, name.strip()) for name, seconds in tally.seconds.items() if name[0] == " ")
+    print("\n".join(steps))
+    print(
+        "slowest programs of tests:", ", ".join(f"{name} {-seconds:.0f} s" for seconds, name in programs[:8])
+    )
     failed = len(tally.failed) + len(unlisted)
     print(f"in {time.monotonic() - started:.0f} s:")
     print(f"{tally.passed} passed, {failed} failed, {len(tally.skipped) - len(unlisted)} skipped")

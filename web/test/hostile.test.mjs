@@ -104,6 +104,52 @@ test("links that are damaged, and one that unpacks to more than a scenario can b
   }
 });
 
+const scenario = (text, more = {}) => ({ kind: "scenario", title: "mine", text, seed: 1, set: {}, ...more });
+
+test("values within values without end", async () => {
+  const deep = (open, close, depth = 100_000) => open.repeat(depth) + close.repeat(depth);
+  const row = (value) => trace(Buffer.from(`{"time_ns":0,"kind":${value},"node":0,"bundle":0}\n`), { format: "jsonl" });
+  for (const value of [deep("[", "]"), `${"[".repeat(100_000)}`, deep('{"a":', "}").replace(":}", ":0}")]) {
+    const { page, said, close } = await open([row(value)]);
+    assert.ok((await page.locator("[role=alert]").count()) <= 1);
+    assert.deepEqual(said, []);
+    await close();
+  }
+  for (const text of [`a = ${deep("[", "]")}`, `a = ${deep("{a=", "}").replace("=}", "=0}")}`, `${"[a.".repeat(50_000)}b]`, `${"a.".repeat(50_000)}a = 1`]) {
+    assert.match(await errorOf(scenario(text)), /./);
+    // The laboratory reads it at each key.
+    const { page, said, close } = await open([scenario(text)], { hash: "#view=laboratory" });
+    await page.waitForSelector(".faults .error");
+    assert.ok((await page.locator(".faults .error").first().textContent()).length < 1000);
+    assert.deepEqual(said, []);
+    await close();
+  }
+});
+
+test("a scenario of more nodes, bundles or time than a machine has room for", async () => {
+  const text = readFileSync(new URL("walkers.toml", import.meta.url), "utf8");
+  const count = text.replace(/count = \d+/, "count = 4000000000");
+  const often = text.replace(/interval = "[^"]*"/, 'interval = "1 ns"');
+  const long = text.replace(/duration = "[^"]*"/, 'duration = "200 years"');
+  for (const wrong of [count, often, long, text.replace(/duration = "[^"]*"/, 'duration = "1e300 years"')]) {
+    assert.notEqual(wrong, text);
+    assert.match(await errorOf(scenario(wrong)), /./);
+  }
+});
+
+test("words of the address that are none", async () => {
+  const [many, script] = ["x".repeat(500_000), encodeURIComponent("<script>window.harmed=1</script>")];
+  for (const hash of [`#view=${script}&t=${script}`, "#t=1e999&view=__proto__", "#t=-1e300&view=constructor", `#view=${many}`, "#embed=1&embed=2&t=NaN", "#%", `#s=${many}`]) {
+    const { page, said, close } = await open([trace(bytes)], { hash, until: "load" });
+    await page.waitForFunction(() => window.lightlag?.error || window.lightlag?.sides[0]?.state === "whole");
+    const { t, duration } = await page.evaluate(() => ({ t: window.lightlag.clock.t, duration: window.lightlag.clock.duration }));
+    assert.ok(t >= 0 && t <= duration, `${t} for ${hash.slice(0, 40)}`);
+    assert.equal(await page.evaluate(() => window.harmed), undefined);
+    assert.deepEqual(said, []);
+    await close();
+  }
+});
+
 test("a gzip bomb of JSON lines ends with a line, not with the page", { skip: process.env.SLOW ? false : "SLOW=1" }, async () => {
   const bomb = gzipSync(Buffer.alloc(400_000_000, "a"));
   assert.match(await errorOf({ ...trace(Buffer.from("")), format: "jsonl", data: bomb.toString("base64") }), /./);

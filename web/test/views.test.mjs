@@ -36,6 +36,25 @@ for (const [world, sources, views] of WORLDS) {
   });
 }
 
+test("the steps of a journey stand below each other, that of the clock among them, and drawings beside each other at one height", async () => {
+  for (const width of [400, 1100, 2500]) {
+    const { page, close } = await open(bundles(), { width, hash: "#view=journey" });
+    const steps = page.locator(".steps").first().getByRole("listitem");
+    await page.evaluate(() => window.lightlag.clock.seek(window.lightlag.clock.duration));
+    assert.equal(await page.locator(".steps .now").first().count(), 1, "one step is marked");
+    let below = 0;
+    for (const step of await steps.all()) {
+      const { y, width: wide } = await step.boundingBox();
+      assert.ok(y > below && wide > 200, `a step at ${y}, ${wide} wide, below ${below}, at ${width}`);
+      below = y;
+    }
+    await page.getByRole("tab", { name: "Scene" }).click();
+    const tops = await page.locator("canvas[aria-label^=Scene]").evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().top)));
+    assert.ok(width < 900 || tops[0] === tops[1], `${tops} at ${width}`);
+    await close();
+  }
+});
+
 test("keys play, pause, step and zoom", async () => {
   const { page, close } = await open(bundles());
   const state = () => page.evaluate(() => { const { clock, bundle } = window.lightlag; return { t: clock.t, playing: clock.playing, wide: clock.to - clock.from, bundle }; });

@@ -84,6 +84,20 @@ pub fn estimate(values: &[f64]) -> Option<Estimate> {
     Some(Estimate { mean: mean(&values)?, n: values.len(), half_width, is_share: false })
 }
 
+/// 95% interval of a share that `part` of `all` trials make, by the score of Wilson (1927): within 0 and 1 for few trials too. `None`
+/// without trials.
+pub fn share_interval(part: usize, all: usize) -> Option<(f64, f64)> {
+    const Z: f64 = 1.959_963_984_540_054;
+    if all == 0 {
+        return None;
+    }
+    let (share, trials) = (part as f64 / all as f64, all as f64);
+    let center = share + Z * Z / (2.0 * trials);
+    let reach = Z * (share * (1.0 - share) / trials + Z * Z / (4.0 * trials * trials)).sqrt();
+    let scale = 1.0 + Z * Z / trials;
+    Some((((center - reach) / scale).max(0.0), ((center + reach) / scale).min(1.0)))
+}
+
 /// 95% interval of the mean by the percentile bootstrap (Efron 1979), which does not ask how values are distributed; the same
 /// for the same values and seed. None for fewer than two finite values.
 pub fn bootstrap(values: &[f64], seed: u64) -> Option<(f64, f64)> {
@@ -215,6 +229,21 @@ mod tests {
 
     fn seeds(values: &[f64]) -> BTreeMap<u64, f64> {
         (1..).zip(values.iter().copied()).collect()
+    }
+
+    #[test]
+    fn the_interval_of_a_share_is_that_of_wilson() {
+        // Newcombe 1998, table I, method 3: 81 of 263, 15 of 148, 0 of 20, 1 of 29.
+        for (part, all, low, high) in [
+            (81, 263, 0.2553, 0.3662),
+            (15, 148, 0.0624, 0.1605),
+            (0, 20, 0.0, 0.1611),
+            (1, 29, 0.0061, 0.1718),
+        ] {
+            let (from, to) = share_interval(part, all).expect("there are trials");
+            assert!((from - low).abs() < 5e-5 && (to - high).abs() < 5e-5, "{part} of {all}: {from} to {to}");
+        }
+        assert_eq!(share_interval(0, 0), None);
     }
 
     #[test]

@@ -53,6 +53,8 @@ pub struct Tape {
     rows: usize,
     /// Gaps at the end of a column are missing until something follows, or it is taken off: most cells of most rows are gaps.
     columns: Vec<Cells>,
+    /// How long each column was in the last batch: the next is much like it.
+    lengths: Vec<usize>,
     texts: Numbers,
     /// By column whether it is kept; `None`: all are, and count in the digest.
     kept: Option<Vec<bool>>,
@@ -82,7 +84,9 @@ impl Tape {
     /// Takes off the rows since the last time, which have these columns.
     pub fn take<R: Columns>(&mut self) -> Batch {
         let rows = std::mem::take(&mut self.rows);
-        let columns = std::mem::take(&mut self.columns).into_iter().zip(R::COLUMNS);
+        let columns = std::mem::take(&mut self.columns);
+        self.lengths = columns.iter().map(|cells| if cells.len() > 0 { rows } else { 0 }).collect();
+        let columns = columns.into_iter().zip(R::COLUMNS);
         let filled = columns.filter(|(cells, _)| cells.len() > 0);
         let exact = self.exact;
         let columns = filled.map(|(mut cells, column)| {
@@ -100,16 +104,15 @@ impl<R: Columns> RowSink<R> for Tape {
             self.digest.put(row);
         }
         if self.columns.is_empty() {
-            self.columns = R::COLUMNS.iter().map(|column| empty(column.kind)).collect();
+            let before = self.lengths.iter().copied().chain(std::iter::repeat(0));
+            self.columns =
+                R::COLUMNS.iter().zip(before).map(|(column, length)| empty(column.kind, length)).collect();
         }
         let Self { rows, columns, texts, kept, .. } = self;
-        let mut column = 0;
-        row.cells(|value| {
-            if value != Value::Gap && kept.as_ref().is_none_or(|kept| kept[column]) {
-                columns[column].gaps(*rows);
-                columns[column].push(value, texts);
+        row.filled(|column, value| {
+            if kept.as_ref().is_none_or(|kept| kept[column]) {
+                columns[column].push(*rows, value, texts);
             }
-            column += 1;
         });
         self.rows += 1;
     }
@@ -163,7 +166,6 @@ impl Cells {
         }
     }
     /// Gaps until it has that number of cells.
-    #[inline]
     fn gaps(&mut self, rows: usize) {
         match self {
             Self::Whole(list) | Self::Texts(list) if list.len() < rows => list.resize(rows, GAP),
@@ -183,28 +185,37 @@ impl Cells {
         };
         Self::Real(list.into_iter().map(as_real).collect())
     }
+    /// A value in row `row`, counted from 0, after gaps.
     #[inline]
-    fn push(&mut self, value: Value, texts: &mut Numbers) {
+    fn push(&mut self, row: usize, value: Value, texts: &mut Numbers) {
         match (self, value) {
-            (Self::Whole(list), Value::U32(number)) => list.push(number),
-            (Self::Texts(list), Value::Text(text)) => list.push(texts.of(text)),
-            (Self::Flags(list), Value::Flag(flag)) => list.push(flag.into()),
-            (Self::Real(list), Value::F64(number)) => list.push(number),
-            (Self::Wide(list), Value::I64(number)) => list.push(number),
-            (Self::Wide(list), Value::U64(number)) => list.push(number.cast_signed()),
+            (Self::Whole(list), Value::U32(number)) => put(list, row, number, GAP),
+            (Self::Texts(list), Value::Text(text)) => put(list, row, texts.of(text), GAP),
+            (Self::Flags(list), Value::Flag(flag)) => put(list, row, flag.into(), NO_FLAG),
+            (Self::Real(list), Value::F64(number)) => put(list, row, number, f64::NAN),
+            (Self::Wide(list), Value::I64(number)) => put(list, row, number, WIDE_GAP),
+            (Self::Wide(list), Value::U64(number)) => put(list, row, number.cast_signed(), WIDE_GAP),
             // A value never has another type than its column.
             _ => {}
         }
     }
 }
 
-fn empty(kind: ColumnType) -> Cells {
+#[inline]
+fn put<T: Copy>(list: &mut Vec<T>, row: usize, value: T, gap: T) {
+    if list.len() < row {
+        list.resize(row, gap);
+    }
+    list.push(value);
+}
+
+fn empty(kind: ColumnType, length: usize) -> Cells {
     match kind {
-        ColumnType::U32 => Cells::Whole(Vec::new()),
-        ColumnType::U64 | ColumnType::I64 => Cells::Wide(Vec::new()),
-        ColumnType::F64 => Cells::Real(Vec::new()),
-        ColumnType::Flag => Cells::Flags(Vec::new()),
-        ColumnType::Text => Cells::Texts(Vec::new()),
+        ColumnType::U32 => Cells::Whole(Vec::with_capacity(length)),
+        ColumnType::U64 | ColumnType::I64 => Cells::Wide(Vec::with_capacity(length)),
+        ColumnType::F64 => Cells::Real(Vec::with_capacity(length)),
+        ColumnType::Flag => Cells::Flags(Vec::with_capacity(length)),
+        ColumnType::Text => Cells::Texts(Vec::with_capacity(length)),
     }
 }
 

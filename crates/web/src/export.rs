@@ -1,6 +1,7 @@
 //! A run as a table to save: all of its columns, with names, every number exact.
 #![allow(unsafe_code, reason = "wasm-bindgen writes the calling convention")]
 
+use crate::Purpose;
 use crate::page::{World, reading, thrown, whole};
 use js_sys::Object;
 use wasm_bindgen::prelude::*;
@@ -17,7 +18,8 @@ impl World {
         set: Option<Object>,
     ) -> Result<Self, JsValue> {
         let reading = reading(text, files.as_ref(), set.as_ref())?;
-        reading.play_exactly(whole(seed)?, point.unwrap_or(0) as usize).map(Self).map_err(thrown)
+        let (seed, point) = (whole(seed)?, point.unwrap_or(0) as usize);
+        reading.play(seed, point, Purpose::Table).map(Self).map_err(thrown)
     }
     /// All columns of the trace in their order, as JSON: `name`, `type`, `optional`.
     pub fn columns(&self) -> String {

@@ -16,5 +16,5 @@ mod reading;
 
 pub use columns::{Batch, Cells, Filled};
 pub use faults::Faults;
-pub use playing::Playing;
+pub use playing::{Playing, Purpose};
 pub use reading::Reading;

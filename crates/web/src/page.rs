@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "wasm-bindgen writes the calling convention")]
 
 use crate::columns::{Batch, Cells};
-use crate::{Faults, Playing, Reading};
+use crate::{Faults, Playing, Purpose, Reading};
 use js_sys::{
     Array, BigInt64Array, Error, Float32Array, Float64Array, JSON, Object, Reflect, Uint8Array, Uint32Array,
 };
@@ -95,9 +95,8 @@ impl World {
     ) -> Result<Self, JsValue> {
         let reading = reading(text, files.as_ref(), set.as_ref())?;
         let (seed, point) = (whole(seed)?, point.unwrap_or(0) as usize);
-        let made =
-            if positions == Some(true) { reading.show(seed, point) } else { reading.play(seed, point) };
-        made.map(Self).map_err(thrown)
+        let purpose = if positions == Some(true) { Purpose::Drawing } else { Purpose::Records };
+        reading.play(seed, point, purpose).map(Self).map_err(thrown)
     }
     /// Runs on for some seconds; false once the run has ended.
     pub fn advance(&mut self, seconds: f64) -> bool {

@@ -23,6 +23,18 @@ pub struct Playing {
     ended: bool,
 }
 
+/// What the records of a run are for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Purpose {
+    /// Records as of `lightlag run`, with their digest.
+    Records,
+    /// A drawing: with positions of nodes that move, also where the scenario does not ask for them, as
+    /// [`BundleNetwork::record_positions`].
+    Drawing,
+    /// A table that is saved: with names in the records, and numbers of 64 bits exactly.
+    Table,
+}
+
 enum World {
     Bundles(Box<BundleNetwork>, BundleRun),
     Packets(Box<Network>, PacketRun),
@@ -87,17 +99,8 @@ impl Playing {
     ///
     /// # Errors
     /// What is wrong with the scenario.
-    pub fn new(scenario: Scenario, seed: Seed) -> Result<Self> {
-        Self::begin(scenario, seed, false)
-    }
-    /// The same for a table that is saved: with names in the records, and numbers of 64 bits exactly.
-    ///
-    /// # Errors
-    /// What is wrong with the scenario.
-    pub fn exact(scenario: Scenario, seed: Seed) -> Result<Self> {
-        Self::begin(scenario, seed, true)
-    }
-    fn begin(scenario: Scenario, seed: Seed, exact: bool) -> Result<Self> {
+    pub fn new(scenario: Scenario, seed: Seed, purpose: Purpose) -> Result<Self> {
+        let exact = purpose == Purpose::Table;
         let until = scenario.head().until();
         let world = match scenario {
             Scenario::Bundles(network) => of_bundles(network.into(), seed, exact)?,

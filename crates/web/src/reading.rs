@@ -1,7 +1,7 @@
 //! A scenario as text, with the files that it names.
 
 use super::faults::Faults;
-use super::playing::Playing;
+use super::playing::{Playing, Purpose};
 use lightlag_lab::run::{ContactsCache, Options, run};
 use lightlag_scenario::{Catalogue, GivenFiles, Point, Scenario, ScenarioFile, Seed, Streets};
 use serde_json::{Value, json};
@@ -88,20 +88,12 @@ impl Reading {
     ///
     /// # Errors
     /// All that is wrong with the scenario.
-    pub fn play(&self, seed: Option<u64>, point: usize) -> Result<Playing, Faults> {
-        self.at(seed, point, |point, seed, _| Playing::new(point.scenario, seed))
-    }
-    /// As [`Self::play`], with positions of nodes that move, for a drawing: where the scenario says nothing of them, as
-    /// [`BundleNetwork::record_positions`](lightlag_scenario::BundleNetwork::record_positions).
-    ///
-    /// # Errors
-    /// All that is wrong with the scenario.
-    pub fn show(&self, seed: Option<u64>, point: usize) -> Result<Playing, Faults> {
+    pub fn play(&self, seed: Option<u64>, point: usize, purpose: Purpose) -> Result<Playing, Faults> {
         self.at(seed, point, |mut point, seed, _| {
-            if let Scenario::Bundles(network) = &mut point.scenario {
+            if let (Purpose::Drawing, Scenario::Bundles(network)) = (purpose, &mut point.scenario) {
                 network.record_positions();
             }
-            Playing::new(point.scenario, seed)
+            Playing::new(point.scenario, seed, purpose)
         })
     }
     /// The map on which nodes move.
@@ -113,13 +105,6 @@ impl Reading {
             Some(network) => network.streets(),
             None => Ok(Streets::default()),
         })
-    }
-    /// The same for a table that is saved: [`Playing::exact`].
-    ///
-    /// # Errors
-    /// All that is wrong with the scenario.
-    pub fn play_exactly(&self, seed: Option<u64>, point: usize) -> Result<Playing, Faults> {
-        self.at(seed, point, |point, seed, _| Playing::exact(point.scenario, seed))
     }
     fn at<T>(
         &self,

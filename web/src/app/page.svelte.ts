@@ -29,6 +29,16 @@ class Page {
   private engines: Engine[] = [];
   private wantedTime: number | undefined;
 
+  /** What the titles of all sides have in common. */
+  get common(): string[] {
+    const [first, ...others] = this.sides.map((side) => side.title.split(", "));
+    return others.length > 0 ? first!.filter((part) => others.every((title) => title.includes(part))) : [];
+  }
+  /** What is left of a title: what is different. */
+  own(title: string): string {
+    const parts = title.split(", ").filter((part) => !this.common.includes(part));
+    return parts.length > 0 ? parts.join(", ") : title;
+  }
   get first(): Recording | undefined {
     return this.sides[0];
   }
@@ -88,10 +98,11 @@ class Page {
     if (source.scenario && this.sides.length === 1) this.lab = { text: source.scenario, seed: source.about?.seed ?? null, set: {}, compare: null };
     try {
       side.streets = await mapOf(source.about?.map);
-      const bytes = source.data !== undefined ? await unpack(source.data, source.format === "jsonl") : await fetched(source.url!);
+      const bytes = source.data !== undefined ? await unpack(source.data, false) : await fetched(source.url!);
+      const gzipped = source.data !== undefined && source.format === "jsonl";
       const engine = new Engine((answer) => this.heard(side, answer, engine));
       this.engines.push(engine);
-      engine.ask({ do: "read", format: source.format, bytes }, [bytes]);
+      engine.ask({ do: "read", format: source.format, bytes, gzipped }, [bytes]);
     } catch (error) {
       side.fail((error as Error).message);
     }

@@ -1,10 +1,8 @@
 /** The page's side of its workers. */
 import Work from "./worker?worker&inline";
+import { MOST_UNPACKED, unpacked } from "./gzip";
 import type { Answer, Ask, Fault, Run } from "./worker";
 export type { Answer, Fault, Run, Settings } from "./worker";
-
-/** Bytes that a source may have, unpacked. */
-const MOST_UNPACKED = 1e9;
 
 let bytes: Promise<ArrayBuffer> | undefined;
 
@@ -22,15 +20,7 @@ export async function unpack(base64: string, gzipped: boolean, most = MOST_UNPAC
   const binary = atob(base64.trim());
   const packed = Uint8Array.from({ length: binary.length }, (_, at) => binary.charCodeAt(at));
   if (!gzipped || packed.length === 0) return packed.buffer;
-  let size = 0;
-  const bounded = new TransformStream<Uint8Array, Uint8Array>({
-    transform(part, to) {
-      size += part.length;
-      if (size > most) throw new Error(`a source unpacks to more than ${most / 1e6} MB`);
-      to.enqueue(part);
-    },
-  });
-  return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")).pipeThrough(bounded)).arrayBuffer();
+  return new Response(unpacked(packed, most)).arrayBuffer();
 }
 
 /** A worker that tells what it does until it is stopped. */

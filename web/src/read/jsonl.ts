@@ -5,22 +5,22 @@ const BATCH = 65_536;
 const MOST_LINE = 1_000_000;
 type Line = Record<string, unknown>;
 
-export function* readJsonLines(bytes: Uint8Array): Generator<{ world: World; batch: Batch }> {
+export async function* readJsonLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<{ world: World; batch: Batch }> {
   const filler = new Filler();
   let world: World | undefined;
-  let lines: Line[] = [];
+  let taken: Line[] = [];
   let count = 0;
   const batch = () => {
-    world ??= worldOf(new Set(lines.flatMap((line) => Object.keys(line))));
-    const rows = lines;
+    const rows = taken;
+    world ??= worldOf(new Set(rows.flatMap((line) => Object.keys(line))));
     const columns: Batch["columns"] = {};
     for (const name of COLUMNS[world].keys()) {
       if (rows.some((line) => line[name] !== undefined)) columns[name] = filler.column(world, name, rows.length, (row) => rows[row]![name]);
     }
-    lines = [];
+    taken = [];
     return { world, batch: { rows: rows.length, columns, texts: filler.taken() } };
   };
-  for (const text of eachLine(bytes)) {
+  for await (const lines of eachPiece(bytes)) for (const text of lines) {
     count += 1;
     if (!text.trim()) continue;
     let line: unknown;
@@ -31,21 +31,21 @@ export function* readJsonLines(bytes: Uint8Array): Generator<{ world: World; bat
     }
     if (typeof line !== "object" || line === null || Array.isArray(line)) throw new Error(`line ${count} is not a record`);
     if (count > MOST_ROWS) throw new Error(`more than ${MOST_ROWS} records: cut the trace`);
-    lines.push(line as Line);
-    if (lines.length === BATCH) yield batch();
+    taken.push(line as Line);
+    if (taken.length === BATCH) yield batch();
   }
-  if (lines.length > 0) yield batch();
+  if (taken.length > 0) yield batch();
 }
 
 /** Lines, decoded a piece at a time: the whole text would not fit into one string. */
-function* eachLine(bytes: Uint8Array): Generator<string> {
+async function* eachPiece(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
   const decoder = new TextDecoder();
   let rest = "";
-  for (let at = 0; at < bytes.length; at += 4_194_304) {
-    const parts = (rest + decoder.decode(bytes.subarray(at, at + 4_194_304), { stream: true })).split("\n");
-    rest = parts.pop() ?? "";
+  for await (const piece of bytes) {
+    const lines = (rest + decoder.decode(piece, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
     if (rest.length > MOST_LINE) throw new Error(`a line is longer than ${MOST_LINE} characters; each line should be one record`);
-    yield* parts;
+    yield lines;
   }
-  yield rest + decoder.decode();
+  yield [rest + decoder.decode()];
 }

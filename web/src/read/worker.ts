@@ -1,6 +1,7 @@
 /** Off the page's thread: reads traces, and runs worlds as WebAssembly. A trap ends it; the page starts another. */
 import init, { World, check, schema, streets } from "lightlag";
 import { COLUMNS, type Batch, type World as Kind } from "./columns";
+import { pieces } from "./gzip";
 import { readJsonLines } from "./jsonl";
 import { readParquet } from "./parquet";
 import type { MapOf } from "../scene/streets";
@@ -9,7 +10,7 @@ import { Table, type Declared, type ExactBatch } from "./table";
 export type Settings = Record<string, string | number | boolean>;
 export interface Run { /** All of the records, and their digest: for those who ask. */ whole?: boolean; text: string; seed: number | null; files: Record<string, Uint8Array>; point: number | null; set: Settings }
 export type Ask =
-  | { do: "read"; format: string; bytes: ArrayBuffer }
+  | { do: "read"; format: string; bytes: ArrayBuffer; /** JSON lines may be. */ gzipped: boolean }
   | { do: "wasm"; bytes: ArrayBuffer }
   | { do: "run"; run: Run }
   | { do: "table"; run: Run }
@@ -41,9 +42,9 @@ async function send(world: Kind, batch: Batch, until?: number) {
   while (ahead >= MOST_AHEAD) await new Promise<void>((more) => (taken = more));
 }
 
-async function read(format: string, bytes: ArrayBuffer) {
+async function read(format: string, bytes: ArrayBuffer, gzipped: boolean) {
   if (format === "parquet") for await (const { world, batch } of readParquet(bytes)) await send(world, batch);
-  else if (format === "jsonl") for (const { world, batch } of readJsonLines(new Uint8Array(bytes))) await send(world, batch);
+  else if (format === "jsonl") for await (const { world, batch } of readJsonLines(pieces(new Uint8Array(bytes), gzipped))) await send(world, batch);
   else throw new Error(`unknown format \`${format}\`; it should be parquet or jsonl`);
   port.postMessage({ is: "end" });
 }
@@ -96,7 +97,7 @@ async function answer(ask: Ask) {
     ahead -= 1;
     return taken();
   }
-  if (ask.do === "read") return read(ask.format, ask.bytes);
+  if (ask.do === "read") return read(ask.format, ask.bytes, ask.gzipped);
   if (ask.do === "wasm") {
     ready = init({ module_or_path: ask.bytes });
     ready.catch(() => {});

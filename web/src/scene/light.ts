@@ -88,8 +88,11 @@ function heights(order: Reached[]): Map<number, [number, number]> {
   return all;
 }
 
-/** A scenario that is called after two places names them in this order. */
+const PLACES = "sun mercury venus earth moon mars phobos deimos ceres jupiter io europa ganymede callisto saturn enceladus titan uranus neptune triton pluto".split(" ");
+
+/** A scenario that is called after two places in space names them in this order. */
 function name(run: Recording, { bodies }: Layout) {
   const words = (/^\s*name\s*=\s*"([a-z]+)_([a-z]+)"/m.exec(run.scenario ?? "") ?? []).slice(1);
-  if (bodies.length === 2 && words.length === 2) bodies.forEach((body, at) => (body.name = words[at]![0]!.toUpperCase() + words[at]!.slice(1)));
+  if (bodies.length !== 2 || words.length !== 2 || !words.every((word) => PLACES.includes(word))) return;
+  bodies.forEach((body, at) => (body.name = words[at]![0]!.toUpperCase() + words[at]!.slice(1)));
 }

@@ -30,7 +30,7 @@ const all = (world: string) => world !== "";
 const bundles = (world: string) => world === "bundles";
 
 export const VIEWS: View[] = [
-  { id: "scene", title: "Scene", says: "Nodes and their buffers, contacts, and bundles on their way.", component: Scene, of: all },
+  { id: "scene", title: "Scene", says: "Nodes and their buffers, contacts, and what is on its way.", component: Scene, of: all },
   { id: "contacts", title: "Contacts", says: "When nodes could talk, and how much of each contact was used.", component: Contacts, of: all },
   { id: "buffers", title: "Buffers", says: "How full each node is over time; drops and refusals below.", component: Buffers, of: all },
   { id: "fates", title: "Fates", says: "From where bundles came, what became of them, and where. Choose a box to list its bundles.", component: Fates, of: bundles },

@@ -97,7 +97,11 @@ impl<W: Write + Send> Observer for TraceWriter<Row, W> {
 }
 
 impl Row {
+    #[inline]
     fn with_names(self, record: &Record, names: &Names) -> Self {
+        if names.nodes.is_empty() {
+            return self;
+        }
         let name = |number: Option<u32>| number.and_then(|number| names.node(number));
         let (node_name, peer_name) = (name(self.node), name(self.peer));
         let holder = match record {

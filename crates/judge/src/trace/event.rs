@@ -101,6 +101,7 @@ macro_rules! events {
     ($row:ident of $event:ident; $($kind:literal => $variant:ident $fields:tt $(: $($column:tt = $field:ident),+)?;)+) => {
         impl $crate::trace::TraceRow for $row {
             type Event = $event;
+            #[inline]
             fn new(now: Instant, event: &$event, names: &Names) -> Self {
                 let mut filled = Self { time_ns: now.as_nanos(), ..Self::default() };
                 let row = &mut filled;

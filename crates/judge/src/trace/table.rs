@@ -74,6 +74,8 @@ pub trait Columns: Sized {
     const COLUMNS: &'static [Column];
     /// Calls `put` with each cell, in the order of the columns.
     fn cells<'a>(&'a self, put: impl FnMut(Value<'a>));
+    /// Calls `put` with the number of the column and the cell, for each cell that is no gap: most of a row are.
+    fn filled<'a>(&'a self, put: impl FnMut(usize, Value<'a>));
     /// The cells of the row as CSV shows them; those of ours need no quotes.
     fn texts(&self) -> Vec<String>;
 }
@@ -102,6 +104,17 @@ macro_rules! row {
             fn cells<'a>(&'a self, mut put: impl FnMut($crate::trace::Value<'a>)) {
                 $(put($crate::trace::Cell::value(&self.$field));)+
             }
+            #[inline]
+            #[allow(unused_assignments, reason = "nothing counts after the last column")]
+            fn filled<'a>(&'a self, mut put: impl FnMut(usize, $crate::trace::Value<'a>)) {
+                let mut column = 0;
+                $(
+                    if !$crate::trace::Cell::is_gap(&self.$field) {
+                        put(column, $crate::trace::Cell::value(&self.$field));
+                    }
+                    column += 1;
+                )+
+            }
             fn texts(&self) -> Vec<String> {
                 vec![$($crate::trace::Cell::text(&self.$field)),+]
             }
@@ -125,9 +138,7 @@ pub trait Cell: Sized {
     /// The type of its column.
     const TYPE: ColumnType;
     /// Whether JSON lines leave it out.
-    fn is_gap(&self) -> bool {
-        self.value() == Value::Gap
-    }
+    fn is_gap(&self) -> bool;
     /// What it holds.
     fn value(&self) -> Value<'_>;
     /// As CSV shows it: nothing for a gap.
@@ -139,6 +150,7 @@ macro_rules! numbers {
         impl Cell for $number {
             const OPTIONAL: bool = false;
             const TYPE: ColumnType = ColumnType::$kind;
+            #[inline]
             fn is_gap(&self) -> bool {
                 false
             }
@@ -153,6 +165,7 @@ macro_rules! numbers {
         impl Cell for Option<$number> {
             const OPTIONAL: bool = true;
             const TYPE: ColumnType = ColumnType::$kind;
+            #[inline]
             fn is_gap(&self) -> bool {
                 self.is_none()
             }
@@ -178,6 +191,10 @@ impl Cell for Option<bool> {
     const OPTIONAL: bool = true;
     const TYPE: ColumnType = ColumnType::Flag;
     #[inline]
+    fn is_gap(&self) -> bool {
+        self.is_none()
+    }
+    #[inline]
     fn value(&self) -> Value<'_> {
         self.map_or(Value::Gap, Value::Flag)
     }
@@ -191,6 +208,10 @@ macro_rules! texts {
         impl Cell for Option<$cell> {
             const OPTIONAL: bool = true;
             const TYPE: ColumnType = ColumnType::Text;
+            #[inline]
+            fn is_gap(&self) -> bool {
+                self.is_none()
+            }
             #[inline]
             fn value(&self) -> Value<'_> {
                 self.as_deref().map_or(Value::Gap, Value::Text)
@@ -207,6 +228,10 @@ texts!(String, Text);
 impl Cell for Text {
     const OPTIONAL: bool = false;
     const TYPE: ColumnType = ColumnType::Text;
+    #[inline]
+    fn is_gap(&self) -> bool {
+        false
+    }
     #[inline]
     fn value(&self) -> Value<'_> {
         Value::Text(self)

@@ -9,7 +9,7 @@ mod waits;
 
 pub use collect::Metrics;
 pub use figures::{Build, Figures, Part, RunName};
-pub use number::number;
+pub use number::{number, with_interval};
 pub(crate) use summary::metrics;
 pub use summary::{BUNDLES, Metric, Number, Summary, numbers};
 

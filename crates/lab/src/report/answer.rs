@@ -164,11 +164,9 @@ fn difference(best: &Point, next: &Point, metric: &str) -> String {
         best.rows.iter().filter_map(|row| Some(row.metric(metric)? - of(row.seed)?)).collect();
     let made = estimate(&pairs);
     match made.and_then(|made| Some((made.mean, made.half_width?))) {
-        Some((mean, half)) if half < mean => {
-            format!("the difference, {} ± {} by pairs of seeds, is beyond chance", number(mean), number(half))
-        }
         Some((mean, half)) => {
-            format!("the difference, {} ± {} by pairs of seeds, may be chance", number(mean), number(half))
+            let surely = if half < mean { "is beyond chance" } else { "may be chance" };
+            format!("the difference, {} by pairs of seeds, {surely}", interval_text(made))
         }
         None => "one seed does not say whether that is chance".to_owned(),
     }
@@ -216,9 +214,9 @@ mod tests {
     #[test]
     fn the_best_comes_first_with_what_it_is_ahead_by_and_where_the_rest_was_lost() {
         let made = front(&results(&[("none", &[0.2, 0.3, 0.25]), ("credit", &[0.5, 0.6, 0.55])])).answer;
-        assert_eq!(made[0], "Highest delivery ratio: 0.55 ± 0.1242, mechanism credit.");
+        assert_eq!(made[0], "Highest delivery ratio: 0.55 ± 0.12, mechanism credit.");
         assert!(
-            made[1].starts_with("Best other: 0.25 ± 0.1242, mechanism none; the difference, 0.3 ± "),
+            made[1].starts_with("Best other: 0.25 ± 0.12, mechanism none; the difference, 0.3 ± "),
             "{}",
             made[1]
         );

@@ -1,6 +1,6 @@
 //! Numbers beside what is claimed of them, drawn as dots.
 
-use crate::metrics::number;
+use crate::metrics::{number, with_interval};
 use minijinja::{Value, context};
 use serde::Serialize;
 
@@ -160,12 +160,17 @@ pub(super) fn drawn(all: &[Compared]) -> Value {
     let axis = Axis::of(all);
     let row = |one: &Compared| {
         let interval = one.interval.map(|(low, high)| axis.span((Some(low), Some(high))));
-        let ends =
-            one.interval.map_or(String::new(), |(low, high)| format!(" [{}, {}]", number(low), number(high)));
+        let (value, ends) = match one.interval {
+            Some((low, high)) => {
+                let (value, [low, high]) = with_interval(one.value, (high - low) / 2.0, [low, high]);
+                (value, format!(" [{low}, {high}]"))
+            }
+            None => (number(one.value), String::new()),
+        };
         let edges = [one.claimed.0, one.claimed.1].into_iter().flatten();
         context! {
             label => one.label,
-            value => number(one.value),
+            value,
             ends,
             at => percent(axis.at(one.value)),
             interval,

@@ -1,7 +1,7 @@
 //! Results as a table for terminals.
 
 use super::Results;
-use crate::metrics::number;
+use crate::metrics::{number, with_interval};
 use crate::statistics::Estimate;
 use crate::text_table::{align_right, plain_table};
 
@@ -40,15 +40,20 @@ pub fn terminal_table(results: &Results, metrics: &[&str]) -> String {
     table.to_string()
 }
 
-/// "mean ± half width", or "mean (low to high)" where the ends are not equally far; a dash where nothing was measured.
+/// "mean ± half width", or "mean (low to high)" where the ends are not equally far, with the digits that the interval warrants; a
+/// dash where nothing was measured.
 pub fn interval_text(estimate: Option<Estimate>) -> String {
     match estimate {
         None => "–".into(),
         Some(made) => match (made.interval(), made.half_width) {
             (Some((low, _)), Some(half)) if low == made.mean - half => {
-                format!("{} ± {}", number(made.mean), number(half))
+                let (mean, [half]) = with_interval(made.mean, half, [half]);
+                format!("{mean} ± {half}")
             }
-            (Some((low, high)), _) => format!("{} ({} to {})", number(made.mean), number(low), number(high)),
+            (Some((low, high)), _) => {
+                let (mean, [low, high]) = with_interval(made.mean, (high - low) / 2.0, [low, high]);
+                format!("{mean} ({low} to {high})")
+            }
             (None, _) => number(made.mean),
         },
     }

@@ -1,11 +1,14 @@
 //! The limits, and the sentences that open the report.
 
 use super::controllers::{CONTESTANTS, REFERENCE};
-use super::standing::{DROPPED_MOST, NETWORKS_KEPT, Pace, Standing, quantile};
+use super::standing::{
+    DROPPED_MOST, NETWORKS_KEPT, Pace, SHARE_CONSTANT, SHARE_SLOW, SHARE_WORST, Standing, quantile,
+};
 use super::tables::{PROPERTIES, controllers, kept, left_out};
 use super::text::short;
 use crate::shared::parts::compare;
 use lightlag_lab::report::{Compared, Finding, Met, Verdict};
+use lightlag_lab::statistics::share_interval;
 
 /// The controllers that the claims are about: those that are defaults, or those that were asked for.
 pub fn judged<'a>(standings: &[Standing<'a>]) -> Vec<&'a str> {
@@ -24,6 +27,18 @@ const ASKED_MOST: usize = 3;
 /// Those of a controller.
 fn of<'s, 'a>(standings: &'s [Standing<'a>], name: &'s str) -> impl Iterator<Item = &'s Standing<'a>> {
     standings.iter().filter(move |standing| standing.controller == name)
+}
+
+/// A share as a whole number of per cent.
+fn whole(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
+}
+
+/// A share with its 95% interval.
+fn sure(part: usize, all: usize) -> String {
+    let ends =
+        share_interval(part, all).map(|(low, high)| format!(" ({:.0} to {})", 100.0 * low, whole(high)));
+    whole(part as f64 / all.max(1) as f64) + &ends.unwrap_or_default()
 }
 
 fn percent(part: usize, all: usize) -> String {
@@ -65,22 +80,23 @@ pub fn sentences(standings: &[Standing<'_>], count: usize) -> ([String; 3], Vec<
     let each =
         |say: &dyn Fn(&str) -> String| judged.iter().map(|name| say(name)).collect::<Vec<_>>().join("; ");
     let runs = |name: &str| of(standings, name).count();
-    let limits = each(&|name| {
+    let keeping = |name: &str| {
         let held = of(standings, name).filter(|one| one.keeps()).count();
         let few = if runs(name) < count { format!(" of {}", runs(name)) } else { String::new() };
-        format!("{name} in {}{few}", percent(held, runs(name)))
-    });
+        format!("{name} in {}{few}", sure(held, runs(name)))
+    };
+    let reference = (!judged.contains(&REFERENCE) && runs(REFERENCE) > 0)
+        .then(|| format!("; by the reference {}", keeping(REFERENCE)));
+    let limits = each(&keeping) + &reference.unwrap_or_default();
     let drops = each(&|name| {
         let over = of(standings, name).filter(|one| one.dropped() >= DROPPED_MOST).count();
         let beyond = of(standings, name).filter(|one| !one.keeps_drops()).count();
         let most = of(standings, name).map(Standing::dropped).fold(0.0, f64::max);
-        let [over, beyond] = [over, beyond].map(|count| percent(count, runs(name)));
-        let excused = if over == beyond {
-            String::new()
-        } else {
-            format!("{beyond} but for those beside TCP where CUBIC drops as many, ")
+        let excused = match over - beyond {
+            0 => String::new(),
+            as_cubic => format!("in {as_cubic} of these {over} CUBIC drops as many beside the same TCP; "),
         };
-        format!("{name} in {over} ({excused}at most {} %)", short(100.0 * most))
+        format!("{name} in {} ({excused}at most {:.0} %)", sure(over, runs(name)), 100.0 * most)
     });
     let shares = each(&|name| {
         let median = |pace: Pace| {
@@ -118,8 +134,15 @@ pub fn sentences(standings: &[Standing<'_>], count: usize) -> ([String; 3], Vec<
     let left_out = left_out(standings, count).map_or(String::new(), |text| format!(" {text}"));
     let answer = [
         format!("Of {count} networks, the limits are kept by {limits}."),
-        format!("Queues drop 5 % of the packets or more: {drops}."),
-        format!("The kind of network in which the limits are kept least often: {breaks}."),
+        format!(
+            "The limits: queues drop less than {} of the packets, and a flow gets {} of what a sender delivers that knows the network, \
+             {} where rate or delay change slowly, {} where quickly.",
+            whole(DROPPED_MOST),
+            whole(SHARE_CONSTANT),
+            whole(SHARE_SLOW),
+            whole(SHARE_WORST)
+        ),
+        format!("What breaks them: queues drop too much under {drops}. Kept least often: {breaks}."),
     ];
     let facts = vec![
         (

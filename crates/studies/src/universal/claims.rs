@@ -6,6 +6,7 @@ use super::plan::DEVELOPMENT;
 use super::regret::{NEAR, Regret, described, everywhere, ours};
 use super::treatments::{NONE_WITH_RECEIPTS, PARTS, name_without};
 use crate::shared::parts::{NOT_RUN, found};
+use lightlag_lab::metrics;
 use lightlag_lab::report::{Compared, Finding, Holds, Met, Verdict};
 use lightlag_lab::results::number;
 use lightlag_lab::statistics::{bootstrap, mean};
@@ -68,9 +69,9 @@ fn counted(found: &[(&Standing<'_>, Difference)], all: usize) -> String {
 
 /// A mean difference with its interval.
 pub fn with_interval(found: &Difference) -> String {
-    let interval =
-        found.interval.map_or(String::new(), |(low, high)| format!(" [{}, {}]", number(low), number(high)));
-    number(found.mean) + &interval
+    let Some((low, high)) = found.interval else { return number(found.mean) };
+    let (mean, [low, high]) = metrics::with_interval(found.mean, (high - low) / 2.0, [low, high]);
+    format!("{mean} [{low}, {high}]")
 }
 
 fn at_most(found: &[(&Standing<'_>, Difference)], all: usize, most: f64) -> Finding {

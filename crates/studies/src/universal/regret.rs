@@ -7,7 +7,8 @@ use super::cells::{Cell, Measure, Standing, text};
 use super::cells::{ROLE, TREATMENT};
 use super::treatments::Role;
 use crate::shared::runs::quantile;
-use lightlag_lab::statistics::mean;
+use lightlag_lab::metrics::with_interval;
+use lightlag_lab::statistics::{bootstrap, mean};
 
 /// A mechanism is as good as the best within this, in the delivery ratio.
 pub const NEAR: f64 = 0.01;
@@ -97,6 +98,16 @@ fn add<'s, 'a>(all: &mut Vec<Regret<'s, 'a>>, cell: &'s Cell<'a>) {
 /// Ours.
 pub fn ours<'r, 's, 'a>(all: &'r [Regret<'s, 'a>]) -> Option<&'r Regret<'s, 'a>> {
     all.iter().find(|one| one.is(Role::Ours))
+}
+
+/// By how much more one delivers than another in the same cells: the mean, with its 95% interval by the bootstrap over the cells.
+pub fn ahead(one: &Regret<'_, '_>, other: &Regret<'_, '_>) -> Option<String> {
+    let there = |cell: &Cell<'_>| other.cells.iter().find(|found| std::ptr::eq(found.cell, cell));
+    let gains: Vec<f64> =
+        one.cells.iter().filter_map(|here| Some(here.ratio - there(here.cell)?.ratio)).collect();
+    let (low, high) = bootstrap(&gains, 1)?;
+    let (mean, [low, high]) = with_interval(mean(&gains)?, (high - low) / 2.0, [low, high]);
+    Some(format!("{mean} ({low} to {high})"))
 }
 
 /// The others that run in every cell.

@@ -4,7 +4,7 @@ use super::cells::{Difference, Measure, Standing, text};
 use super::claims::{best_single, contribution, is_behind, with_interval, worse};
 use super::networks::{KINDS, named};
 use super::plan::{self, DESCRIBED, DEVELOPMENT, FROZEN, JUDGEMENT};
-use super::regret::{NEAR, Regret, described, everywhere, ours};
+use super::regret::{NEAR, Regret, ahead, described, everywhere, ours};
 use super::treatments::{MECHANISM, PARTS, Role, in_networks};
 use crate::shared::charts::{NONE, table};
 use lightlag_lab::report::{ScenarioText, Table};
@@ -190,7 +190,12 @@ fn ahead_sentence(all: &[Regret<'_, '_>]) -> String {
         .flatten()
         .map(|one| format!("{} by {}", number(one.ratio()), one.name))
         .collect();
-    format!("Of the bundles these shares are delivered on average: {}.", described.join(", "))
+    let gain =
+        ours(all).zip(best_single(all)).and_then(|(ours, other)| Some((ahead(ours, other)?, other.name)));
+    let gain = gain.map_or(String::new(), |(gain, other)| {
+        format!("; {gain} more than by {other}, the best single other (95% interval over the networks)")
+    });
+    format!("Of the bundles these shares are delivered on average: {}{gain}.", described.join(", "))
 }
 
 fn bytes_sentence(all: &[Regret<'_, '_>]) -> String {

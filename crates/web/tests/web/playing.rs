@@ -1,7 +1,7 @@
 //! A run step by step is the run at once, whatever the steps.
 
 use lightlag_protocols::time::Duration;
-use lightlag_web::{Batch, Cells, Reading};
+use lightlag_web::{Batch, Cells, Purpose, Reading};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -55,7 +55,7 @@ fn json(text: &str) -> Value {
 
 /// All batches of a run in steps of these lengths, again and again, and its digest and figures.
 fn play(text: &str, steps: &[f64]) -> (Vec<Batch>, String, Value) {
-    let mut run = reading(text).play(None, 0).expect("it is right");
+    let mut run = reading(text).play(None, 0, Purpose::Records).expect("it is right");
     let mut batches = Vec::new();
     for step in steps.iter().cycle() {
         let more = run.advance(Duration::from_secs_f64(*step));
@@ -93,7 +93,7 @@ proptest! {
 #[test]
 fn a_step_has_what_happened_in_it_and_positions_where_the_scenario_asks_for_them() {
     let text = BUNDLES.replace("sample_every =", "positions_every = \"10 s\"\n    sample_every =");
-    let mut run = Reading::new("scenario.toml", &text).play(None, 0).expect("it is right");
+    let mut run = Reading::new("scenario.toml", &text).play(None, 0, Purpose::Records).expect("it is right");
     assert!(run.advance(Duration::from_secs_f64(100.0)));
     let first = run.records();
     let column = |batch: &Batch, name: &str| {
@@ -121,7 +121,7 @@ fn a_run_for_a_drawing_has_positions_that_lie_on_the_streets_of_its_map() {
     let streets = reading.streets(0).expect("it has a map");
     assert_eq!((streets.count, streets.is_osm), (6, false), "three lines of two points");
     let at = |time_s: f64, is_shown: bool| {
-        let made = if is_shown { reading.show(None, 0) } else { reading.play(None, 0) };
+        let made = reading.play(None, 0, if is_shown { Purpose::Drawing } else { Purpose::Records });
         let mut run = made.expect("it is right");
         run.advance(Duration::from_secs_f64(time_s));
         let mut columns = run.records().columns.into_iter();
