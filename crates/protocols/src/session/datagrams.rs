@@ -550,8 +550,8 @@ impl Datagrams {
             self.measure(now, rtt);
         }
         if let Some(rtt) = self.rtt {
-            // What left long before others that came was under way when the path became shorter. It says nothing
-            // of what has left since.
+            // A datagram that left long before others that came was in flight when the path became shorter. It says
+            // nothing of later ones.
             let old = heard_before - (rtt * 2).max(NEWS);
             self.reported.1 += came.all().filter(|sent| sent.at < old).count() as u64;
             let back = now
