@@ -127,7 +127,7 @@ class _AtNode(_Algorithm):
     nodes: int
     """How many nodes there are, of numbers below this one."""
     plan: tuple[PlannedContact, ...]
-    """The contacts that this node knows beforehand, by sender, receiver and start; empty without `needs_contact_plan`."""
+    """The contacts known beforehand, by sender, receiver and start; empty without `needs_contact_plan`."""
     router_counts_copies: bool
     """For a mechanism: `Router.counts_copies` of the node's router."""
     router_has_single_copy_phase: bool
