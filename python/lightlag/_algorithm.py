@@ -23,6 +23,7 @@ from lightlag._lightlag import (
     DropReason,
     Local,
     Move,
+    PlannedContact,
     Refusal,
     RefusedIds,
     Replica,
@@ -125,6 +126,8 @@ class _AtNode(_Algorithm):
     """The number of the node that this instance works for."""
     nodes: int
     """How many nodes there are, of numbers below this one."""
+    plan: tuple[PlannedContact, ...]
+    """The contacts known beforehand, by sender, receiver and start; empty without `needs_contact_plan`."""
     router_counts_copies: bool
     """For a mechanism: `Router.counts_copies` of the node's router."""
     router_has_single_copy_phase: bool
@@ -152,6 +155,7 @@ class Mechanism(_AtNode):
         "needs_receipts",
         "needs_charged",
         "smallest_first",
+        "needs_contact_plan",
     )
 
     needs_census: ClassVar[bool] = False
@@ -164,6 +168,8 @@ class Mechanism(_AtNode):
     """Whether nodes acknowledge what is delivered and delete copies; links are charged 8 bytes a receipt."""
     needs_charged: ClassVar[bool] = False
     """Whether links are charged for `state`, and for receipts under the policy `receipts`."""
+    needs_contact_plan: ClassVar[bool] = False
+    """Whether it reads `plan`, where the scenario has one, and is called when that is revised."""
     smallest_first: ClassVar[bool] = False
     """Whether the smallest of the bundles that wait at the application is stored first, not the oldest."""
 
@@ -246,6 +252,9 @@ class Mechanism(_AtNode):
         """A copy to ask back from `peer` now that there is room again; asked until None."""
         return None
 
+    def on_plan_revised(self, at: Local, plan: tuple[PlannedContact, ...]) -> None:
+        """The node learns of another plan, which replaces `plan`."""
+
     def on_reclaim_refused(self, at: Local, peer: int, id: int) -> None:
         """`peer` no longer has the copy that was asked back."""
 
@@ -263,7 +272,14 @@ class Router(_AtNode):
     """
 
     _kind = "router"
-    _flags = ("ranked", "counts_copies", "single_copy_phase", "records_path", "fixed_state")
+    _flags = (
+        "ranked",
+        "counts_copies",
+        "single_copy_phase",
+        "records_path",
+        "fixed_state",
+        "needs_contact_plan",
+    )
     _needed = ("score",)
 
     ranked: ClassVar[bool] = False
@@ -276,6 +292,8 @@ class Router(_AtNode):
     """Whether copies carry the path that they took (`Replica.has_visited`)."""
     fixed_state: ClassVar[bool] = False
     """Whether peers get `state` at the start of a contact only, not whenever it changes: saves work."""
+    needs_contact_plan: ClassVar[bool] = False
+    """Whether it reads `plan`, where the scenario has one, and is called when that is revised."""
 
     def score(self, at: Local, replica: Replica, peer: int) -> float | None:
         """Value of sending a copy to `peer`, higher first if `ranked`; None: not now."""
@@ -321,6 +339,9 @@ class Router(_AtNode):
 
     def on_received(self, at: Local, replica: Replica, sender: int) -> None:
         """A copy has arrived and will be stored; `replica.mark` can be set."""
+
+    def on_plan_revised(self, at: Local, plan: tuple[PlannedContact, ...]) -> None:
+        """The node learns of another plan, which replaces `plan`."""
 
     def on_delivered(self, at: Local, bundle: Bundle, sender: int) -> None:
         """A bundle has arrived at its destination, this node, for the first time."""

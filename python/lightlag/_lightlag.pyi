@@ -97,6 +97,38 @@ class Link:
         """Whether a transfer to the peer could start now; for mechanisms that set `needs_neighbours`."""
 
 @final
+class PlannedContact:
+    """One direction of a link that is planned."""
+
+    @property
+    def sender(self) -> int:
+        """Who can send."""
+    @property
+    def receiver(self) -> int:
+        """To whom."""
+    @property
+    def start_s(self) -> float:
+        """From when on, in seconds since the start of the run."""
+    @property
+    def end_s(self) -> float:
+        """When the last bit must have left."""
+    @property
+    def start_ns(self) -> int:
+        """The start in nanoseconds, exactly."""
+    @property
+    def end_ns(self) -> int:
+        """The end in nanoseconds, exactly."""
+    @property
+    def rate_bit_per_s(self) -> int:
+        """Planned rate."""
+    @property
+    def delay_s(self) -> float:
+        """One-way light time."""
+    @property
+    def delay_ns(self) -> int:
+        """The same in nanoseconds, exactly."""
+
+@final
 class Store:
     """A node's buffer. Each look makes new copies of what it shows."""
 

@@ -32,7 +32,7 @@ mod _lightlag {
     #[pymodule_export]
     use crate::hooks::{AfterTransfer, Drop, DropReason, Move, Refusal, RefusedIds, Wait};
     #[pymodule_export]
-    use crate::hooks::{Bundle, CensusView, Link, LocalView, Replica, StoreView};
+    use crate::hooks::{Bundle, CensusView, Link, LocalView, PlannedContact, Replica, StoreView};
     #[pymodule_export]
     use crate::run::{Outcome, explain_trace};
     #[pymodule_export]

@@ -10,6 +10,7 @@ mod explain;
 mod failures;
 mod future;
 mod hard_networks;
+mod ion_forecast;
 mod judged;
 mod ltp_dccp;
 mod marks;

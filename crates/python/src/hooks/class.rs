@@ -31,7 +31,7 @@ macro_rules! hooks {
 hooks! {
     accept admit admit_created advice deadline delivers make_room mark_for_peer may_replicate
     observe obsolete on_ack on_contact_down on_contact_up on_created on_deadline on_delivered on_dropped
-    on_handover on_loss on_moved on_offering on_peer_state on_plan on_receipt on_received on_receiver_limited
+    on_handover on_loss on_moved on_offering on_peer_state on_plan on_plan_revised on_receipt on_received on_receiver_limited
     on_reclaim_refused on_refused on_returned on_sent on_spurious_loss rate reclaim refused_ids score state
     take_acknowledged victim window
 }

@@ -3,6 +3,7 @@
 use lightlag_protocols::dtn;
 use lightlag_protocols::time::Instant;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 /// Seconds since the start of the run; infinite for what never ends.
 pub fn seconds(at: Instant) -> f64 {
@@ -106,6 +107,54 @@ pub fn show<'py>(py: Python<'py>, kind: Kind, replica: &dtn::Replica) -> PyResul
         path: replica.path.clone(),
     };
     Bound::new(py, PyClassInitializer::from(Bundle::from(&replica.bundle)).add_subclass(own))
+}
+
+/// One direction of a link that is planned.
+#[pyclass(frozen, get_all, module = "lightlag")]
+pub struct PlannedContact {
+    /// Who can send.
+    sender: u32,
+    /// To whom.
+    receiver: u32,
+    start_s: f64,
+    end_s: f64,
+    start_ns: i64,
+    end_ns: i64,
+    /// Bits per second.
+    rate_bit_per_s: u64,
+    /// One-way light time.
+    delay_s: f64,
+    /// The same in nanoseconds, exactly.
+    delay_ns: i64,
+}
+
+#[pymethods]
+impl PlannedContact {
+    fn __repr__(&self) -> String {
+        let Self { sender, receiver, start_s, end_s, rate_bit_per_s, .. } = self;
+        format!("<contact from {sender} to {receiver}, {start_s} s to {end_s} s, {rate_bit_per_s} bit/s>")
+    }
+}
+
+impl From<&dtn::PlannedContact> for PlannedContact {
+    fn from(contact: &dtn::PlannedContact) -> Self {
+        Self {
+            sender: contact.from.0,
+            receiver: contact.to.0,
+            start_s: seconds(contact.start),
+            end_s: seconds(contact.end),
+            start_ns: contact.start.as_nanos(),
+            end_ns: contact.end.as_nanos(),
+            rate_bit_per_s: contact.rate.as_bit_per_s(),
+            delay_s: contact.delay.as_secs_f64(),
+            delay_ns: contact.delay.as_nanos(),
+        }
+    }
+}
+
+/// A plan as Python sees it: its contacts by sender, receiver and start.
+pub fn contacts<'py>(py: Python<'py>, plan: &dtn::ContactPlan) -> PyResult<Bound<'py, PyTuple>> {
+    PyTuple::new(py, plan.contacts().iter().map(PlannedContact::from).collect::<Vec<_>>())
 }
 
 /// A link that is up.

@@ -89,7 +89,7 @@ pub fn needs(class: &Class) -> Needs {
         receipts: class.flag("needs_receipts"),
         charged: class.flag("needs_charged"),
         smallest_first: class.flag("smallest_first"),
-        contact_plan: false,
+        contact_plan: class.flag("needs_contact_plan"),
     }
 }
 
@@ -185,8 +185,11 @@ impl Mechanism for Written {
             MechanismEvent::ReclaimRefused { peer, id } => {
                 made.report(at, &hooks.on_reclaim_refused, |call| call.with((call.at(), peer.0, id.0)));
             }
-            // No class in Python reads a plan.
-            MechanismEvent::PlanRevised { .. } => {}
+            MechanismEvent::PlanRevised { plan } => {
+                made.report(at, &hooks.on_plan_revised, |call| {
+                    call.with((call.at(), facts::contacts(call.py(), plan)?))
+                });
+            }
         }
         self.learn_refused_ids();
     }

@@ -15,7 +15,7 @@ mod router;
 pub use answers::{AfterTransfer, Cause, Drop, DropReason, Move, Refusal, Wait};
 pub use class::{Class, Hooks};
 pub use controller::{Written as WrittenController, needs as controller_needs};
-pub use facts::{Bundle, Kind, Link, Replica};
+pub use facts::{Bundle, Kind, Link, PlannedContact, Replica};
 pub use flow::{Ack, Advice, ArrivalCounts, Loss, RateSample, Sent, TfrcReport, Window};
 pub use local::{CensusView, LocalView, StoreView};
 pub use mechanism::{RefusedIds, Written as WrittenMechanism, needs};

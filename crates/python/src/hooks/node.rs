@@ -34,6 +34,7 @@ impl AtNode {
                 ("node", context.node.0.into_bound_py_any(py)?),
                 ("nodes", context.nodes.into_bound_py_any(py)?),
                 ("seed", context.seed.into_bound_py_any(py)?),
+                ("plan", facts::contacts(py, &context.plan)?.into_any()),
                 ("router_counts_copies", router.counts_copies.into_bound_py_any(py)?),
                 ("router_has_single_copy_phase", router.single_copy_phase.into_bound_py_any(py)?),
             ])

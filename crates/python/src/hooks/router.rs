@@ -22,6 +22,7 @@ pub fn properties(class: &Class) -> RouterProperties {
         single_copy_phase: class.flag("single_copy_phase"),
         records_path: class.flag("records_path"),
         fixed_state: class.flag("fixed_state"),
+        contact_plan: class.flag("needs_contact_plan"),
         ..RouterProperties::NONE
     }
 }
@@ -102,8 +103,9 @@ impl Router for Written {
                 let bundle = facts::Bundle::from(bundle);
                 self.0.report(at, &hooks.on_delivered, |call| call.with((call.at(), bundle, from.0)));
             }
-            // No class in Python reads a plan.
-            RouterEvent::PlanRevised { .. } => {}
+            RouterEvent::PlanRevised { plan } => self.0.report(at, &hooks.on_plan_revised, |call| {
+                call.with((call.at(), facts::contacts(call.py(), plan)?))
+            }),
         }
         false
     }

@@ -9,12 +9,13 @@ use crate::dtn::arrivals::Arrivals;
 use crate::dtn::custodian::roomiest;
 use crate::dtn::drops::Drops;
 use crate::dtn::{
-    BufferDecision, Bundle, BundleId, CopyEvent, DropReason, Entry, IdSet, Incoming, Local, Mechanism,
-    MechanismEvent, Needs, NodeId, Observation, Offer, Parameter, Refusal, Replica,
+    BufferDecision, Bundle, BundleId, ContactPlan, CopyEvent, DropReason, Entry, IdSet, Incoming, Local,
+    Mechanism, MechanismEvent, Needs, NodeId, Observation, Offer, Parameter, Refusal, Replica,
 };
 use crate::math;
 use crate::time::{Duration, Instant};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use waits::Waits;
 
 mod waits;
@@ -30,7 +31,7 @@ pub struct CopyValue {
     margin: f64,
     /// Whether contacts are planned.
     planned: bool,
-    /// Whether copies reach a single-copy phase and no contact plan names a better place for them.
+    /// Whether copies of the router reach a single-copy phase.
     single_copy_phase: bool,
     arrivals: Arrivals,
     waits: Waits,
@@ -69,11 +70,10 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
         ..Needs::NONE
     },
     build: |given, context| {
-        let planned = !context.plan.is_empty();
         Box::new(CopyValue {
             margin: given.number("margin"),
-            planned,
-            single_copy_phase: context.router.single_copy_phase && !planned,
+            planned: !context.plan.is_empty(),
+            single_copy_phase: context.router.single_copy_phase,
             arrivals: Arrivals::new(context.plan),
             waits: Waits::default(),
             drops: Drops::new(given.number("memory") as usize),
@@ -238,6 +238,11 @@ impl CopyValue {
         let custody = if moves { answered_by(at, peer) } else { known.custody };
         replica.mechanism_mark = Mark { given: known.given.saturating_add(1), custody }.bits();
     }
+    /// The first plan may come late.
+    fn on_plan(&mut self, plan: &Arc<ContactPlan>) {
+        self.planned = !plan.is_empty();
+        self.arrivals = Arrivals::new(plan.clone());
+    }
     fn on_gone(&mut self, at: &Local, bundle: &Bundle, received: Instant, reason: DropReason) {
         self.waits.on_stay(bundle.destination, at.now - received, reason == DropReason::Acknowledged);
         match reason {
@@ -274,7 +279,9 @@ impl Mechanism for CopyValue {
         let Some((least, id)) = self.least(at, preferred, usual) else { return BufferDecision::Wait };
         // A moved copy is not lost: a smaller difference suffices than for a drop, but the move costs bytes.
         let hops = at.store.get(id).map_or(0, |copy| copy.hops);
+        // A contact plan names a better place for them.
         if self.single_copy_phase
+            && !self.planned
             && exceeds(worth, least, MOVED * f64::from(hops))
             && let Some(to) = roomiest(at, id, self.offered(incoming).map(|offered| offered.from))
         {
@@ -322,7 +329,7 @@ impl Mechanism for CopyValue {
         match *event {
             MechanismEvent::ContactDown { peer } => self.refused.retain(|(from, _)| *from != peer),
             MechanismEvent::Receipt { .. } => self.drops.forget_if_relieved(at),
-            MechanismEvent::PlanRevised { plan } => self.arrivals = Arrivals::new(plan.clone()),
+            MechanismEvent::PlanRevised { plan } => self.on_plan(plan),
             MechanismEvent::Dropped { bundle, received, reason } => {
                 self.on_gone(at, bundle, received, reason)
             }

@@ -255,6 +255,29 @@ fn by_a_plan_what_arrives_late_makes_room_for_what_arrives_in_less_than_half_the
 }
 
 #[test]
+fn a_plan_that_is_learnt_later_says_when_copies_arrive_from_then_on() {
+    let store = store_of([1, 2].map(|id| copied(id, 0)));
+    let at = place(&store, RELAY, 0.0);
+    let contact = PlannedContact {
+        from: NodeId(RELAY),
+        to: NodeId(8),
+        start: Instant::from_secs(600),
+        end: Instant::from_secs(700),
+        rate: BitRate(1_000_000),
+        delay: Duration::ZERO,
+    };
+    let mut mechanism = built(&ENTRY, &[]);
+    let answer = |mechanism: &mut dyn Mechanism| offered(mechanism, &at, &for_node(8, copied(8, 0)));
+    let mut learns = |plan: ContactPlan| {
+        mechanism.on_event(&at, &MechanismEvent::PlanRevised { plan: &Arc::new(plan) });
+        answer(&mut *mechanism)
+    };
+    assert_eq!(learns(ContactPlan::default()), Ok(BufferDecision::Wait));
+    assert_eq!(learns(ContactPlan::new([contact])), Ok(BufferDecision::Drop(BundleId(1))));
+    assert_eq!(learns(ContactPlan::default()), Ok(BufferDecision::Wait));
+}
+
+#[test]
 fn by_a_plan_what_is_created_waits_rather_than_to_take_the_room_of_a_copy_in_custody() {
     let store = store_of([1, 2, 3].map(|id| copied(id, 0)));
     let at = place(&store, RELAY, 0.0);
