@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import lightlag
-from lightlag import AfterTransfer, Bundle, Drop, DropReason, Link, Local, Move, Refusal, Replica, _lightlag
+from lightlag import AfterTransfer, Bundle, Drop, DropReason, Link, Local, Move, PlannedContact, Refusal, Replica, _lightlag
 
 
 class PythonNone(lightlag.Mechanism):
@@ -94,7 +94,7 @@ def test_the_same_algorithm_gives_the_same_run_in_both_languages(
 def test_a_mechanism_moves_copies_of_a_router_in_python_in_their_single_copy_phase(
     walk: lightlag.Scenario,
 ) -> None:
-    walk.set("mechanism", "copy_value").set("buffer", "200 kB")
+    walk.set("mechanism", "storage_routing").set("buffer", "200 kB")
     routers = ({"name": name, "copies": 6} for name in ("spray_and_wait", "python_spray"))
     runs = [lightlag.run(walk.copy().set("router", router)) for router in routers]
     assert runs[0].json() == runs[1].json()
@@ -262,14 +262,53 @@ def test_a_mechanism_in_python_agrees_with_the_one_in_rust(
 ) -> None:
     runpy.run_path(str(REPOSITORY / "examples/copy_value.py"))
     walk.set("router", router).set("buffer", buffer).set("traffic.mail.size", size)
-    in_place = router in ("epidemic", "prophet")
-    both = ("copy_value", "python_copy_value_in_place" if in_place else "python_copy_value")
+    both = ("copy_value", "python_copy_value")
     runs = [lightlag.run(walk.copy().set("mechanism", name), series=True) for name in both]
     assert runs[0].json() == runs[1].json()
     assert runs[0].series is not None
     assert runs[1].series is not None
     assert runs[0].series.equals(runs[1].series)
     assert runs[1].violations == []
+
+
+class Planner(lightlag.Mechanism):
+    """Keeps what it is shown of plans."""
+
+    name = "planner"
+    needs_contact_plan = True
+    seen: ClassVar[list[tuple[int, float, list[tuple[int, int, float]]]]] = []
+
+    def __init__(self) -> None:
+        self.look(0.0, self.plan)
+
+    def look(self, now_s: float, plan: tuple[PlannedContact, ...]) -> None:
+        """Another plan."""
+        self.seen.append((self.node, now_s, [(c.sender, c.receiver, c.start_s) for c in plan]))
+
+    def on_plan_revised(self, at: Local, plan: tuple[PlannedContact, ...]) -> None:
+        """The node learns of it."""
+        self.look(at.now_s, plan)
+
+
+def test_a_mechanism_in_python_reads_the_plan_that_its_node_knows_and_its_revisions() -> None:
+    rows = [{"a": "base", "b": "far", "start": "60 s", "end": "90 s"}]
+    table = {"kind": "table", "plan": True, "rate": "1 Mbit/s", "delay": "2 s", "rows": rows}
+    later = {**table, "known_from": "30 s", "known_to": "base"}
+    for number, contacts in enumerate([table, later]):
+        Planner.seen.clear()
+        scenario = lightlag.Scenario(
+            duration="100 s",
+            buffer="1 MB",
+            router="epidemic",
+            mechanism="planner",
+            nodes={"base": {}, "far": {}},
+            contacts={"sky": contacts},
+            traffic={"mail": {"from": "base", "to": "far", "interval": "10 s", "size": "1 kB"}},
+        )
+        lightlag.run(scenario)
+        both = [(0, 1, 60.0), (1, 0, 60.0)]
+        known = [[(0, 0.0, both), (1, 0.0, both)], [(0, 0.0, []), (1, 0.0, []), (0, 30.0, both)]]
+        assert Planner.seen == known[number]
 
 
 def test_parameters_have_ranges_units_and_defaults(walk: lightlag.Scenario) -> None:

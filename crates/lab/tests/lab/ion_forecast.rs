@@ -14,8 +14,7 @@ fn ran(reception: &str, sets: &[(&str, &str)], seed: u64) -> Outcome {
         file.set(key, value).unwrap();
     }
     let scenario = file.points().unwrap().list.remove(0).scenario;
-    let outcome =
-        run(&scenario, Seed::Number(seed), &ContactsCache::default(), &Options::default()).unwrap();
+    let outcome = run(&scenario, Seed::Number(seed), &ContactsCache::default(), &Options::default()).unwrap();
     assert_eq!(outcome.violations, [""; 0], "{reception}, {sets:?}");
     outcome
 }

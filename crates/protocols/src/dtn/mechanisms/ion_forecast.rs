@@ -236,10 +236,15 @@ impl Mechanism for IonForecast {
         }
     }
     fn on_event(&mut self, at: &Local, event: &MechanismEvent) {
-        if let MechanismEvent::Dropped { bundle, .. } = event
-            && Self::is_own(at, bundle)
-        {
-            self.own = self.own.saturating_sub(bundle.size.get());
+        match event {
+            MechanismEvent::Dropped { bundle, .. } if Self::is_own(at, bundle) => {
+                self.own = self.own.saturating_sub(bundle.size.get());
+            }
+            MechanismEvent::PlanRevised { plan } => {
+                self.timeline = Timeline::new(plan, at.node);
+                self.newest = None;
+            }
+            _ => {}
         }
     }
     fn observe(&self, at: &Local, seen: &mut Observation) {
@@ -333,6 +338,16 @@ mod tests {
         measured.on_copy(&place(&store, 0, 150.0), &mut received, CopyEvent::Received { from: NodeId(3) });
         // A quarter of 1000 bytes came, so a quarter of the next 1000 is expected.
         assert!(stores(&mut *measured, 0, 750, 200.0) && !stores(&mut *measured, 0, 751, 200.0));
+    }
+
+    #[test]
+    fn a_revised_plan_is_what_the_forecast_reads() {
+        let store = store_of([]);
+        let mut planned = ion(&[], &[("reception", "planned".into())]);
+        assert!(stores(&mut *planned, 0, 401, 0.0), "no contact is known");
+        let plan = Arc::new(ContactPlan::new([contact(3, 0, 100, 160, 0)]));
+        planned.on_event(&place(&store, 0, 0.0), &MechanismEvent::PlanRevised { plan: &plan });
+        assert!(stores(&mut *planned, 0, 400, 0.0) && !stores(&mut *planned, 0, 401, 0.0));
     }
 
     #[test]
