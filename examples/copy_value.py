@@ -2,7 +2,7 @@
 """The mechanism `copy_value` in Python, for contacts that are not planned, beside the one in Rust.
 
 Both give the same run, to the last digit; a test compares them. It is a model for mechanisms that keep
-state on copies, learn from stays of copies and move them::
+state on copies and learn from stays of copies::
 
     python examples/copy_value.py
 """
@@ -13,42 +13,12 @@ import math
 from collections import defaultdict, deque
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 import lightlag
-from lightlag import Bundle, Drop, DropReason, Local, Move, Refusal, RefusedIds, Replica, Wait
+from lightlag import Bundle, Drop, DropReason, Local, Refusal, RefusedIds, Replica, Wait
 
 SECOND_NS = 1e9
 WALKERS = Path(__file__).with_name("walkers.toml")
-CUSTODY = 2**32 - 1
-"""The lower half of a mark where a copy is in custody. Only a plan ends it."""
-
-
-class Mark(NamedTuple):
-    """What a copy knows: how many copies were made of it here, and that it is in custody."""
-
-    given: int
-    custody: int
-
-    @staticmethod
-    def of(replica: Replica) -> Mark:
-        """The mark on a copy: 32 bits of copies, then 32 bits of custody."""
-        return Mark(replica.mark >> 32, replica.mark & 0xFFFF_FFFF)
-
-    def bits(self) -> int:
-        """As it is written on a copy."""
-        return self.given << 32 | self.custody
-
-    def with_another(self) -> Mark:
-        """After a transfer."""
-        return Mark(min(self.given + 1, 2**32 - 1), self.custody)
-
-    def without_one(self) -> Mark:
-        """After a transfer for which there was no room."""
-        return Mark(max(self.given - 1, 0), self.custody)
-
-
-NEW = Mark(0, CUSTODY)
 
 
 @dataclass
@@ -103,8 +73,6 @@ REMEMBERED = 50.0
 LEAST_LEFT = 0.001
 # Free share of the buffer at which drops are forgotten.
 RELIEVED = 0.5
-# Doublings of worth, for each hop of the copy to be moved, that an incoming bundle must exceed.
-MOVED = 0.1
 
 
 class CopyValue(lightlag.Mechanism):
@@ -112,7 +80,6 @@ class CopyValue(lightlag.Mechanism):
 
     name = "python_copy_value"
     needs_receipts = True
-    needs_neighbours = True
     smallest_first = True
     margin = lightlag.parameter(1.0, low=0, high=100, meaning="Doublings of worth above a victim's.")
     memory = lightlag.parameter(65_536, low=0, high=10**9, meaning="Drops that are remembered.")
@@ -125,7 +92,7 @@ class CopyValue(lightlag.Mechanism):
         self.order: deque[int] = deque()
         self.full: defaultdict[int, set[int]] = defaultdict(set)
         """What each peer in contact had no room for."""
-        self.offered: tuple[int, int, Mark] | None = None
+        self.offered: int | None = None
 
     def worth(self, at: Local, bundle: Bundle, given: int, held_ns: int) -> float:
         """What a copy adds to the chance of delivery for each byte and second."""
@@ -135,44 +102,31 @@ class CopyValue(lightlag.Mechanism):
         left = max((bundle.expires_ns - at.now_ns) / SECOND_NS, LEAST_LEFT)
         return 1.0 / (wait + given * left) / bundle.size
 
-    def make_room(self, at: Local, incoming: Bundle, preferred: int | None) -> Drop | Move | Wait | None:
-        """Moves or drops the copy that is worth least, if the incoming one is worth more."""
-        giver, mark = None, NEW
-        if self.offered is not None and self.offered[0] == incoming.id:
-            _, giver, mark = self.offered
-        worth = self.worth(at, incoming, mark.given, 0)
-        least: tuple[float, Replica] | None = None
+    def make_room(self, at: Local, incoming: Bundle, preferred: int | None) -> Drop | Wait:
+        """Drops the copy that is worth least, if the incoming one is worth more."""
+        worth = self.worth(at, incoming, 0, 0)
+        least: tuple[float, int] | None = None
         for copy in at.store:
             if copy.id == preferred or (preferred is None and copy.sending == 0):
-                own = self.worth(at, copy, Mark.of(copy).given, at.now_ns - copy.received_ns)
+                own = self.worth(at, copy, copy.mark, at.now_ns - copy.received_ns)
                 if least is None or own < least[0]:
-                    least = (own, copy)
-        if least is not None:
-            to = self.custodian(at, least[1], giver) if self.router_has_single_copy_phase else None
-            if to is not None and worth / 2.0 ** (MOVED * least[1].hops) > least[0]:
-                return Move(least[1].id, to)
-            if worth / 2.0 ** self.doublings(at, incoming) > least[0]:
-                return Drop(least[1].id)
+                    least = (own, copy.id)
+        if least is not None and worth / 2.0 ** self.doublings(at, incoming) > least[0]:
+            return Drop(least[1])
         return Wait()
 
     def doublings(self, at: Local, incoming: Bundle) -> float:
         """By how much the incoming bundle must be worth more: less, if it would be lost otherwise."""
-        created = incoming.source == at.node and (self.offered is None or self.offered[0] != incoming.id)
+        created = incoming.source == at.node and self.offered != incoming.id
         can_wait = at.application_free is None or incoming.size <= at.application_free
         return -self.margin if created and not can_wait else self.margin
-
-    def custodian(self, at: Local, copy: Replica, giver: int | None) -> int | None:
-        """The idle neighbour with most room, if it has enough; of equals, the oldest link."""
-        able = [link for link in at.links if link.peer_idle and link.peer_free >= copy.size]
-        able = [link for link in able if link.peer != giver]
-        return max(able, key=lambda link: link.peer_free).peer if able else None
 
     def admit(self, at: Local, replica: Replica, sender: int) -> Refusal | None:
         """Refuses what was dropped here before, and remembers the rest for `make_room`."""
         self.forget_drops_if_relieved(at)
         if replica.destination != at.node and replica.id in self.dropped:
             return Refusal.DROPPED_BEFORE
-        self.offered = (replica.id, sender, NEW)
+        self.offered = replica.id
         return None
 
     def forget_drops_if_relieved(self, at: Local) -> None:
@@ -191,11 +145,10 @@ class CopyValue(lightlag.Mechanism):
 
     def mark_for_peer(self, at: Local, replica: Replica) -> int:
         """None was made of the new copy yet."""
-        return NEW.bits()
+        return 0
 
     def on_created(self, at: Local, replica: Replica) -> None:
         """There are no other copies."""
-        replica.mark = NEW.bits()
         self.since[replica.id] = at.now_ns
 
     def on_received(self, at: Local, replica: Replica, sender: int) -> None:
@@ -204,11 +157,11 @@ class CopyValue(lightlag.Mechanism):
 
     def on_sent(self, at: Local, replica: Replica, peer: int, delivered: bool) -> None:
         """There is one more copy."""
-        replica.mark = Mark.of(replica).with_another().bits()
+        replica.mark += 1
 
     def on_returned(self, at: Local, replica: Replica, peer: int) -> None:
         """There is one copy less."""
-        replica.mark = Mark.of(replica).without_one().bits()
+        replica.mark = max(replica.mark - 1, 0)
         self.full[peer].add(replica.id)
 
     def on_contact_down(self, at: Local, peer: int) -> None:
@@ -235,7 +188,7 @@ class CopyValue(lightlag.Mechanism):
 
     def observe(self, at: Local) -> dict[str, float]:
         """The means that the mechanism goes by."""
-        given = [Mark.of(copy).given for copy in at.store]
+        given = [copy.mark for copy in at.store]
         seen = self.waits.all
         return {
             "mean_known_copies": sum(given) / len(given) if given else 0.0,
@@ -243,19 +196,12 @@ class CopyValue(lightlag.Mechanism):
         }
 
 
-class CopyValueInPlace(CopyValue):
-    """The same where copies never move: neighbours need not report their free space, which costs bytes."""
-
-    name = "python_copy_value_in_place"
-    needs_neighbours = False
-
-
 def main() -> None:
     """Compares no control and both languages under two routers."""
-    for router, own in (("epidemic", CopyValueInPlace), ("spray_and_wait", CopyValue)):
-        for mechanism in ("none", "copy_value", own.name):
+    for router in ("epidemic", "spray_and_wait"):
+        for mechanism in ("none", "copy_value", CopyValue.name):
             scenario = lightlag.Scenario.read(WALKERS).set("router", router).set("mechanism", mechanism)
-            print(f"{router:15} {mechanism:26} {lightlag.run(scenario).delivery_prob}")
+            print(f"{router:15} {mechanism:18} {lightlag.run(scenario).delivery_prob}")
 
 
 if __name__ == "__main__":

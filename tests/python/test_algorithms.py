@@ -106,7 +106,7 @@ def test_the_same_algorithm_gives_the_same_run_in_both_languages(
 def test_a_mechanism_moves_copies_of_a_router_in_python_in_their_single_copy_phase(
     walk: lightlag.Scenario,
 ) -> None:
-    walk.set("mechanism", "copy_value").set("buffer", "200 kB")
+    walk.set("mechanism", "storage_routing").set("buffer", "200 kB")
     routers = ({"name": name, "copies": 6} for name in ("spray_and_wait", "python_spray"))
     runs = [lightlag.run(walk.copy().set("router", router)) for router in routers]
     assert runs[0].json() == runs[1].json()
@@ -274,8 +274,7 @@ def test_a_mechanism_in_python_agrees_with_the_one_in_rust(
 ) -> None:
     runpy.run_path(str(REPOSITORY / "examples/copy_value.py"))
     walk.set("router", router).set("buffer", buffer).set("traffic.mail.size", size)
-    in_place = router in ("epidemic", "prophet")
-    both = ("copy_value", "python_copy_value_in_place" if in_place else "python_copy_value")
+    both = ("copy_value", "python_copy_value")
     runs = [lightlag.run(walk.copy().set("mechanism", name), series=True) for name in both]
     assert runs[0].json() == runs[1].json()
     assert runs[0].series is not None

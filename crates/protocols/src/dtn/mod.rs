@@ -5,7 +5,6 @@ mod arrivals;
 mod bundle;
 mod census;
 mod contact_plan;
-mod custodian;
 mod drops;
 mod entry;
 mod id_set;

@@ -1,28 +1,23 @@
 //! Keeps the copies that add most to delivery for each byte and second that they take.
 //!
-//! One law decides what makes room: a copy is worth the chance that all other copies of its bundle fail, divided by the
-//! room and the time that it takes until it succeeds: 1 / (size · (wait + copies · lifetime left)) ([`waits::worth`]). Each node learns how long copies wait here for the
-//! delivery of their bundle, destination by destination. Where a contact plan leads to the destination, the wait is known:
-//! then one copy is enough; it is in custody, which moves on with it, and all others are extra.
+//! One law decides what makes room: a copy is worth the chance that all other copies of its bundle fail, divided by the room and
+//! the time that it takes until it succeeds: 1 / (size · (wait + copies · lifetime left)) ([`waits::worth`]). Each node learns
+//! how long copies wait here for the delivery of their bundle, destination by destination. Where a contact plan leads to the
+//! destination, the plan says how long.
 
 use crate::dtn::arrivals::Arrivals;
-use crate::dtn::custodian::roomiest;
 use crate::dtn::drops::Drops;
 use crate::dtn::{
-    BufferDecision, Bundle, BundleId, ContactPlan, CopyEvent, DropReason, Entry, IdSet, Incoming, Local,
-    Mechanism, MechanismEvent, Needs, NodeId, Observation, Offer, Parameter, Refusal, Replica,
+    BufferDecision, Bundle, BundleId, CopyEvent, DropReason, Entry, IdSet, Incoming, Local, Mechanism,
+    MechanismEvent, Needs, NodeId, Observation, Offer, Parameter, Refusal, Replica,
 };
 use crate::math;
 use crate::time::{Duration, Instant};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use waits::Waits;
 
 mod waits;
 
-/// By this many halvings an incoming bundle must be worth more for each hop of the copy that moves for it. Without it,
-/// copies move back and forth between small buffers.
-const MOVED: f64 = 0.1;
 /// No time is taken to be shorter, in s.
 const SHORTEST: f64 = 1e-3;
 
@@ -31,12 +26,11 @@ pub struct CopyValue {
     margin: f64,
     /// Whether contacts are planned.
     planned: bool,
-    /// Whether copies of the router reach a single-copy phase.
-    single_copy_phase: bool,
     arrivals: Arrivals,
     waits: Waits,
     drops: Drops,
-    offered: Option<Offered>,
+    /// The bundle that was offered last.
+    offered: Option<BundleId>,
     /// What peers in contact had no room for.
     refused: BTreeSet<(NodeId, BundleId)>,
 }
@@ -62,7 +56,8 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
     ],
     only_with: &[],
     properties: |_, context| Needs {
-        neighbours: !context.plan.is_empty() || context.router.single_copy_phase,
+        // Copies move to where they arrive sooner.
+        neighbours: !context.plan.is_empty(),
         receipts: true,
         // More of the small ones fit.
         smallest_first: true,
@@ -73,7 +68,6 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
         Box::new(CopyValue {
             margin: given.number("margin"),
             planned: !context.plan.is_empty(),
-            single_copy_phase: context.router.single_copy_phase,
             arrivals: Arrivals::new(context.plan),
             waits: Waits::default(),
             drops: Drops::new(given.number("memory") as usize),
@@ -82,55 +76,6 @@ pub const ENTRY: Entry<dyn Mechanism> = Entry {
         })
     },
 };
-
-/// What was offered last.
-#[derive(Clone, Copy)]
-struct Offered {
-    id: BundleId,
-    from: NodeId,
-    /// Of the copy, if it is taken.
-    mark: Mark,
-}
-
-/// What a copy knows of itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Mark {
-    /// How many copies were made of it here.
-    given: u32,
-    /// It is in custody up to this second: [`Mark::FOR_GOOD`], [`Mark::EXTRA`], or until it is known that a
-    /// peer has it.
-    custody: u32,
-}
-
-impl Mark {
-    const FOR_GOOD: u32 = u32::MAX;
-    const EXTRA: u32 = 0;
-    const NEW: Self = Self { given: 0, custody: Self::FOR_GOOD };
-
-    fn of(replica: &Replica) -> Self {
-        let bits = replica.mechanism_mark;
-        Self { given: (bits >> 32) as u32, custody: bits as u32 }
-    }
-    fn bits(self) -> u64 {
-        u64::from(self.given) << 32 | u64::from(self.custody)
-    }
-    fn in_custody(self, now: Instant) -> bool {
-        self.gives_custody() || Instant::from_secs(i64::from(self.custody)) > now
-    }
-    /// Whether custody moves on with the copy: not while it may have moved already.
-    fn gives_custody(self) -> bool {
-        self.custody == Self::FOR_GOOD
-    }
-    /// Of the copy that a peer gets.
-    fn for_peer(self) -> Self {
-        let custody = if self.gives_custody() { Self::FOR_GOOD } else { Self::EXTRA };
-        Self { given: 0, custody }
-    }
-}
-
-/// Whether a copy is in custody on a path of the plan, and what it is worth for each byte and second.
-type Worth = (bool, f64);
-const PRICELESS: Worth = (true, f64::INFINITY);
 
 impl CopyValue {
     /// When a bundle that is at `from` can be at its destination by the plan; `None`: not in its lifetime.
@@ -147,35 +92,35 @@ impl CopyValue {
         let at = self.arrivals.earliest(now, from, bundle.destination, without);
         (at <= bundle.expires && at < Instant::MAX).then_some(at)
     }
-    /// What a copy is worth that was `held` here; `usual`: the usual wait in s.
-    fn worth(&mut self, at: &Local, (bundle, mark): (&Bundle, Mark), held: Duration, usual: f64) -> Worth {
-        let size = bundle.size.0.max(1) as f64;
-        if self.planned
-            && mark.in_custody(at.now)
-            && let Some(arrives) = self.arrival(at.now, at.node, bundle, None)
-        {
-            let wait = (arrives - at.now).as_secs_f64().max(SHORTEST);
-            return (true, 1.0 / (wait * size));
+    /// How long a copy here is expected to wait until its bundle is delivered, in s, if it was `held` here; `usual`: the usual
+    /// wait in s.
+    fn wait(&mut self, at: &Local, bundle: &Bundle, held: Duration, usual: f64) -> f64 {
+        if let Some(arrives) = self.arrival(at.now, at.node, bundle, None) {
+            return (arrives - at.now).as_secs_f64().max(SHORTEST);
         }
-        let wait = self.waits.to(bundle.destination, usual) + held.as_secs_f64();
+        self.waits.to(bundle.destination, usual) + held.as_secs_f64()
+    }
+    /// What a copy is worth of which so many were made here, and that was `held` here.
+    fn worth(&mut self, at: &Local, bundle: &Bundle, (given, held): (u64, Duration), usual: f64) -> f64 {
+        let wait = self.wait(at, bundle, held, usual);
         let left = (bundle.expires - at.now).as_secs_f64().max(SHORTEST);
-        (false, waits::worth(wait, left, f64::from(mark.given)) / size)
+        waits::worth(wait, left, given as f64) / bundle.size.0.max(1) as f64
     }
     /// The usual wait in s; before anything was delivered, the time that has passed.
     fn usual(&self, at: &Local) -> f64 {
         self.waits.usual().unwrap_or_else(|| (at.now - Instant::ZERO).as_secs_f64().max(1.0))
     }
     /// What a copy is worth that is here.
-    fn worth_of(&mut self, at: &Local, copy: &Replica, usual: f64) -> Worth {
-        self.worth(at, (&copy.bundle, Mark::of(copy)), at.now - copy.received, usual)
+    fn worth_of(&mut self, at: &Local, copy: &Replica, usual: f64) -> f64 {
+        self.worth(at, &copy.bundle, (copy.mechanism_mark, at.now - copy.received), usual)
     }
     /// The copy that the router would drop; if it does not rank them, the idle copy that is worth least; of equals, the
     /// one that came first.
-    fn least(&mut self, at: &Local, preferred: Option<BundleId>, usual: f64) -> Option<(Worth, BundleId)> {
+    fn least(&mut self, at: &Local, preferred: Option<BundleId>, usual: f64) -> Option<(f64, BundleId)> {
         if let Some(last) = preferred.and_then(|id| at.store.get(id)) {
             return Some((self.worth_of(at, last, usual), last.bundle.id));
         }
-        let mut least: Option<(Worth, BundleId)> = None;
+        let mut least: Option<(f64, BundleId)> = None;
         for replica in at.store.replicas().iter().filter(|replica| replica.sending == 0) {
             let worth = self.worth_of(at, replica, usual);
             if least.is_none_or(|(other, _)| worth < other) {
@@ -184,16 +129,15 @@ impl CopyValue {
         }
         least
     }
-    fn worth_of_incoming(&mut self, at: &Local, incoming: &Bundle, usual: f64) -> Worth {
+    fn worth_of_incoming(&mut self, at: &Local, incoming: &Bundle, usual: f64) -> f64 {
         if incoming.destination == at.node {
-            return PRICELESS;
+            return f64::INFINITY;
         }
-        let mark = self.offered(incoming).map_or(Mark::NEW, |offered| offered.mark);
-        self.worth(at, (incoming, mark), Duration::ZERO, usual)
+        self.worth(at, incoming, (0, Duration::ZERO), usual)
     }
-    /// The offer of the incoming bundle, unless it was created here.
-    fn offered(&self, incoming: &Bundle) -> Option<Offered> {
-        self.offered.filter(|offered| offered.id == incoming.id)
+    /// Whether an incoming bundle was created here, and does not come back.
+    fn is_created(&self, at: &Local, incoming: &Bundle) -> bool {
+        incoming.source == at.node && self.offered != Some(incoming.id)
     }
     /// A copy that a peer in contact has room for and from where it arrives sooner by the plan: whatever the router waits
     /// for.
@@ -217,31 +161,18 @@ impl CopyValue {
     }
     fn admit_offered(&mut self, at: &Local, offer: &Offer) -> Result<(), Refusal> {
         self.drops.forget_if_relieved(at);
-        let (bundle, mark) = (offer.bundle(), Mark::of(offer.replica).for_peer());
+        let bundle = offer.bundle();
         if bundle.destination != at.node {
             let leads_on = self.arrival(at.now, at.node, bundle, Some(offer.from)).is_some();
             if !leads_on && self.arrival(at.now, offer.from, bundle, Some(at.node)).is_some() {
                 return Err(Refusal::Congestion);
             }
-            let counts = leads_on && mark.gives_custody();
-            if self.drops.contains(bundle.id) && !counts {
+            if self.drops.contains(bundle.id) && !leads_on {
                 return Err(Refusal::DroppedBefore);
             }
         }
-        self.offered = Some(Offered { id: bundle.id, from: offer.from, mark });
+        self.offered = Some(bundle.id);
         Ok(())
-    }
-    fn on_sent(&mut self, at: &Local, replica: &mut Replica, peer: NodeId) {
-        let known = Mark::of(replica);
-        let moves =
-            known.gives_custody() && self.arrival(at.now, peer, &replica.bundle, Some(at.node)).is_some();
-        let custody = if moves { answered_by(at, peer) } else { known.custody };
-        replica.mechanism_mark = Mark { given: known.given.saturating_add(1), custody }.bits();
-    }
-    /// The first plan may come late.
-    fn on_plan(&mut self, plan: &Arc<ContactPlan>) {
-        self.planned = !plan.is_empty();
-        self.arrivals = Arrivals::new(plan.clone());
     }
     fn on_gone(&mut self, at: &Local, bundle: &Bundle, received: Instant, reason: DropReason) {
         self.waits.on_stay(bundle.destination, at.now - received, reason == DropReason::Acknowledged);
@@ -253,23 +184,8 @@ impl CopyValue {
 }
 
 /// Whether it is worth this number of doublings more than another.
-fn exceeds(incoming: Worth, stored: Worth, doublings: f64) -> bool {
-    (incoming.0, incoming.1 / math::pow(2.0, doublings)) > stored
-}
-
-/// The second by which the answer to a bundle that is sent to `peer` now has come.
-fn answered_by(at: &Local, peer: NodeId) -> u32 {
-    let delay = at.links.iter().find(|link| link.peer == peer).map(|link| link.delay).unwrap_or_default();
-    let answered = at.now.saturating_add(delay).saturating_add(delay);
-    ((answered - Instant::ZERO).as_secs_f64().ceil()).min(f64::from(Mark::FOR_GOOD - 1)) as u32
-}
-
-/// A copy in custody that came back is in permanent custody again, and there is one copy less.
-fn take_back(now: Instant, replica: &mut Replica) {
-    let known = Mark::of(replica);
-    let given = known.given.saturating_sub(1);
-    let custody = if known.in_custody(now) { Mark::FOR_GOOD } else { known.custody };
-    replica.mechanism_mark = Mark { given, custody }.bits();
+fn exceeds(incoming: f64, stored: f64, doublings: f64) -> bool {
+    incoming / math::pow(2.0, doublings) > stored
 }
 
 impl Mechanism for CopyValue {
@@ -277,32 +193,19 @@ impl Mechanism for CopyValue {
         let usual = self.usual(at);
         let worth = self.worth_of_incoming(at, incoming, usual);
         let Some((least, id)) = self.least(at, preferred, usual) else { return BufferDecision::Wait };
-        // A moved copy is not lost: a smaller difference suffices than for a drop, but the move costs bytes.
-        let hops = at.store.get(id).map_or(0, |copy| copy.hops);
-        // A contact plan names a better place for them.
-        if self.single_copy_phase
-            && !self.planned
-            && exceeds(worth, least, MOVED * f64::from(hops))
-            && let Some(to) = roomiest(at, id, self.offered(incoming).map(|offered| offered.from))
-        {
-            return BufferDecision::Move { id, to };
-        }
         if let Some((id, to)) = self.sooner_elsewhere(at) {
             return BufferDecision::Move { id, to };
         }
-        let created = incoming.source == at.node && self.offered(incoming).is_none();
-        let drops = match created {
-            true if incoming.size > at.application_free => exceeds(worth, least, -self.margin),
-            true => exceeds(worth, least, self.margin) && !least.0,
-            false => exceeds(worth, least, self.margin),
-        };
-        if drops { BufferDecision::Drop(id) } else { BufferDecision::Wait }
+        // What would be lost is stored unless it is worth far less; an offered bundle stays at its sender.
+        let lost = self.is_created(at, incoming) && incoming.size > at.application_free;
+        let doublings = if lost { -self.margin } else { self.margin };
+        if exceeds(worth, least, doublings) { BufferDecision::Drop(id) } else { BufferDecision::Wait }
     }
     fn may_replicate(&self, _: &Local, replica: &Replica, peer: NodeId) -> bool {
         !self.refused.contains(&(peer, replica.bundle.id))
     }
     fn refused_ids(&self) -> &IdSet {
-        // By a plan a copy that counts is taken all the same.
+        // By a plan what leads on is taken all the same.
         if self.planned { IdSet::none() } else { self.drops.known() }
     }
     fn admit(&mut self, at: &Local, incoming: &Incoming) -> Result<(), Refusal> {
@@ -311,25 +214,28 @@ impl Mechanism for CopyValue {
             Incoming::Created(_) => Ok(()),
         }
     }
-    fn mark_for_peer(&self, _: &Local, replica: &Replica) -> u64 {
-        Mark::of(replica).for_peer().bits()
+    fn mark_for_peer(&self, _: &Local, _: &Replica) -> u64 {
+        0
     }
-    fn on_copy(&mut self, at: &Local, replica: &mut Replica, event: CopyEvent) {
+    fn on_copy(&mut self, _: &Local, replica: &mut Replica, event: CopyEvent) {
+        // The mark is the number of copies that were made of it here.
         match event {
-            CopyEvent::Created => replica.mechanism_mark = Mark::NEW.bits(),
-            CopyEvent::Sent { peer, .. } => self.on_sent(at, replica, peer),
+            CopyEvent::Sent { .. } => replica.mechanism_mark = replica.mechanism_mark.saturating_add(1),
             CopyEvent::Returned { peer } => {
                 self.refused.insert((peer, replica.bundle.id));
-                take_back(at.now, replica);
+                replica.mechanism_mark = replica.mechanism_mark.saturating_sub(1);
             }
-            CopyEvent::Received { .. } => {}
+            CopyEvent::Created | CopyEvent::Received { .. } => {}
         }
     }
     fn on_event(&mut self, at: &Local, event: &MechanismEvent) {
         match *event {
             MechanismEvent::ContactDown { peer } => self.refused.retain(|(from, _)| *from != peer),
             MechanismEvent::Receipt { .. } => self.drops.forget_if_relieved(at),
-            MechanismEvent::PlanRevised { plan } => self.on_plan(plan),
+            MechanismEvent::PlanRevised { plan } => {
+                self.planned = !plan.is_empty();
+                self.arrivals = Arrivals::new(plan.clone());
+            }
             MechanismEvent::Dropped { bundle, received, reason } => {
                 self.on_gone(at, bundle, received, reason)
             }
@@ -338,7 +244,7 @@ impl Mechanism for CopyValue {
     }
     fn observe(&self, at: &Local, seen: &mut Observation) {
         let copies = at.store.replicas();
-        let sum: f64 = copies.iter().map(|replica| f64::from(Mark::of(replica).given)).sum();
+        let sum: f64 = copies.iter().map(|replica| replica.mechanism_mark as f64).sum();
         seen.push(("mean_known_copies", if copies.is_empty() { 0.0 } else { sum / copies.len() as f64 }));
         seen.push(("usual_wait", self.waits.usual().unwrap_or(0.0)));
     }

@@ -2,7 +2,7 @@ use super::*;
 use crate::dtn::testing::{built, built_with_properties, copy, place, store_of};
 use crate::dtn::{
     Agent, BuildContext, Built, ContactPlan, Creation, Link, NodePolicy, Parameters, PeerSpace,
-    PlannedContact, RouterProperties,
+    PlannedContact,
 };
 use crate::units::{BitRate, Bytes};
 use proptest::prelude::*;
@@ -11,11 +11,9 @@ use std::sync::Arc;
 /// A node that is neither the source nor the destination of anything; bundles go from 0 to 9.
 const RELAY: u32 = 5;
 
-fn marked(id: u32, mark: Mark) -> Replica {
-    Replica { mechanism_mark: mark.bits(), ..copy(id, 300) }
-}
-fn copied(id: u32, given: u32) -> Replica {
-    marked(id, Mark { given, ..Mark::NEW })
+/// Of which so many copies were made here.
+fn copied(id: u32, given: u64) -> Replica {
+    Replica { mechanism_mark: given, ..copy(id, 300) }
 }
 fn for_node(node: u32, replica: Replica) -> Replica {
     Replica { bundle: Bundle { destination: NodeId(node), ..replica.bundle }, ..replica }
@@ -43,11 +41,6 @@ fn planned_far(delay_s: i64, contacts: &[(u32, u32, i64, i64)]) -> Built<dyn Mec
 fn built_in(context: BuildContext) -> Built<dyn Mechanism> {
     let given = Parameters::resolve(ENTRY.name, ENTRY.parameters, &Default::default()).unwrap();
     ENTRY.built(&given, BuildContext { node: NodeId(RELAY), nodes: 10, seed: 1, ..context })
-}
-/// With a router whose copies reach a single-copy phase.
-fn in_single_copy_phase() -> BuildContext {
-    let router = RouterProperties { single_copy_phase: true, ..RouterProperties::NONE };
-    BuildContext { router, ..BuildContext::default() }
 }
 fn link(peer: u32, delay_s: i64, free: u64) -> Link {
     let peer_space = PeerSpace { free: Bytes(free), capacity: Bytes(1000), idle: true };
@@ -139,46 +132,14 @@ fn of_two_alike_the_larger_makes_room() {
 }
 
 #[test]
-fn a_copy_that_has_come_to_rest_is_moved_to_the_neighbour_with_most_room_before_any_is_dropped() {
-    let answer = |links: &[Link], given| {
-        let store = store_of([since(1000.0, copied(1, 0)), since(1000.0, copied(2, given))]);
-        let mut mechanism = built_in(in_single_copy_phase()).algorithm;
-        offered(&mut *mechanism, &Local { links, ..place(&store, RELAY, 1000.0) }, &copied(8, 0)).unwrap()
-    };
-    let busy =
-        Link { peer_space: PeerSpace { idle: false, ..link(4, 0, 1000).peer_space }, ..link(4, 0, 1000) };
-    let links = [link(1, 0, 900), link(2, 0, 300), link(3, 0, 400), busy, link(6, 0, 400)];
-    let moves = BufferDecision::Move { id: BundleId(2), to: NodeId(3) };
-    assert_eq!(answer(&links, 2), moves, "1 is the giver");
-    assert_eq!(answer(&links, 0), BufferDecision::Wait, "of equals");
-    assert_eq!(answer(&[link(2, 0, 299)], 2), BufferDecision::Drop(BundleId(2)), "no neighbour has room");
-    assert!(built_in(in_single_copy_phase()).properties.neighbours);
-}
-
-#[test]
-fn a_copy_that_has_moved_often_moves_no_more_for_what_is_worth_a_little_more() {
-    let answer = |hops| {
-        let moved = |id, others| Replica { hops, ..copied(id, others) };
-        let store = store_of([moved(1, 1), moved(2, 2)]);
-        let mut mechanism = built_in(in_single_copy_phase()).algorithm;
-        let links = [link(2, 0, 300)];
-        offered(&mut *mechanism, &Local { links: &links, ..place(&store, RELAY, 1000.0) }, &copied(8, 0))
-    };
-    let moves = Ok(BufferDecision::Move { id: BundleId(2), to: NodeId(2) });
-    assert_eq!(answer(0), moves);
-    assert_eq!(answer(1000), Ok(BufferDecision::Drop(BundleId(2))));
-}
-
-#[test]
 fn the_giver_knows_of_one_more_copy() {
     let store = store_of([]);
     let at = place(&store, 0, 0.0);
     let mut mechanism = built(&ENTRY, &[]);
     let mut replica = copied(1, 3);
-    let given = Replica { mechanism_mark: mechanism.mark_for_peer(&at, &replica), ..copy(1, 1) };
-    assert_eq!(Mark::of(&given).given, 0);
+    assert_eq!(mechanism.mark_for_peer(&at, &replica), 0);
     mechanism.on_copy(&at, &mut replica, CopyEvent::Sent { peer: NodeId(1), delivered: false });
-    assert_eq!(Mark::of(&replica).given, 4);
+    assert_eq!(replica.mechanism_mark, 4);
 }
 
 #[test]
@@ -206,7 +167,7 @@ fn what_a_peer_had_no_room_for_is_not_offered_to_it_again_before_the_next_contac
     let mut mechanism = built(&ENTRY, &[]);
     let mut replica = copied(1, 2);
     mechanism.on_copy(&at, &mut replica, CopyEvent::Returned { peer: NodeId(3) });
-    assert_eq!(Mark::of(&replica).given, 1, "there is one copy less");
+    assert_eq!(replica.mechanism_mark, 1, "there is one copy less");
     let offers =
         |mechanism: &dyn Mechanism, id, peer| mechanism.may_replicate(&at, &copied(id, 0), NodeId(peer));
     let all =
@@ -231,17 +192,52 @@ fn by_a_plan_nothing_is_taken_from_where_a_way_leads_on_to_where_none_does() {
 }
 
 #[test]
-fn by_a_plan_the_copy_in_custody_stays_and_extra_ones_make_room() {
-    let extra = |id, given| marked(id, Mark { given, custody: Mark::EXTRA });
-    let store = store_of([copied(1, 9), extra(2, 1), extra(3, 9)]);
-    let at = place(&store, RELAY, 1.0);
+fn by_a_plan_the_copy_that_was_given_on_makes_room_for_the_one_that_comes() {
+    let store = store_of([copied(1, 0), copied(2, 1), copied(3, 0)]);
+    let at = place(&store, RELAY, 0.0);
     let mut mechanism = planned(&[(RELAY, 9, 10, 20)]);
-    assert_eq!(offered(&mut *mechanism, &at, &copied(8, 0)), Ok(BufferDecision::Drop(BundleId(3))));
-    let few = store_of([copied(1, 9), extra(2, 0), extra(3, 0)]);
-    let at = place(&few, RELAY, 1.0);
-    assert_eq!(offered(&mut *mechanism, &at, &extra(8, 0)), Ok(BufferDecision::Wait), "of equals");
-    let full = store_of([1, 2, 3].map(|id| copied(id, 9)));
-    assert_eq!(offered(&mut *mechanism, &place(&full, RELAY, 0.0), &copied(8, 0)), Ok(BufferDecision::Wait));
+    assert_eq!(offered(&mut *mechanism, &at, &copied(8, 0)), Ok(BufferDecision::Drop(BundleId(2))));
+    let few = store_of([1, 2, 3].map(|id| copied(id, 0)));
+    let at = place(&few, RELAY, 0.0);
+    assert_eq!(offered(&mut *mechanism, &at, &copied(8, 9)), Ok(BufferDecision::Wait), "of equals");
+}
+
+#[test]
+fn by_a_plan_what_was_dropped_is_taken_again_where_it_leads_on() {
+    let store = store_of([7, 8].map(|id| copied(id, 0)));
+    let at = place(&store, RELAY, 0.0);
+    let mut mechanism = planned(&[(RELAY, 9, 10, 20)]);
+    for node in [9, 8] {
+        let bundle = for_node(node, copy(node, 300)).bundle;
+        let reason = DropReason::Overflow;
+        mechanism
+            .on_event(&at, &MechanismEvent::Dropped { bundle: &bundle, received: Instant::ZERO, reason });
+    }
+    let mut answer = |node| offered(&mut *mechanism, &at, &for_node(node, copied(node, 0))).err();
+    assert_eq!([answer(9), answer(8)], [None, Some(Refusal::DroppedBefore)]);
+}
+
+#[test]
+fn a_plan_that_is_learnt_later_says_how_long_copies_wait_from_then_on() {
+    let store = store_of([1, 2].map(|id| copied(id, 0)));
+    let at = place(&store, RELAY, 500.0);
+    let mut mechanism = built(&ENTRY, &[]);
+    let contact = PlannedContact {
+        from: NodeId(RELAY),
+        to: NodeId(8),
+        start: Instant::from_secs(600),
+        end: Instant::from_secs(700),
+        rate: BitRate(1_000_000),
+        delay: Duration::ZERO,
+    };
+    let answer =
+        |mechanism: &mut dyn Mechanism| mechanism.make_room(&at, &for_node(8, copy(8, 300)).bundle, None);
+    assert_eq!(answer(&mut *mechanism), BufferDecision::Wait);
+    let plan = Arc::new(ContactPlan::new([contact]));
+    mechanism.on_event(&at, &MechanismEvent::PlanRevised { plan: &plan });
+    assert_eq!(answer(&mut *mechanism), BufferDecision::Drop(BundleId(1)));
+    mechanism.on_event(&at, &MechanismEvent::PlanRevised { plan: &Arc::default() });
+    assert_eq!(answer(&mut *mechanism), BufferDecision::Wait);
 }
 
 #[test]
@@ -278,15 +274,6 @@ fn a_plan_that_is_learnt_later_says_when_copies_arrive_from_then_on() {
 }
 
 #[test]
-fn by_a_plan_what_is_created_waits_rather_than_to_take_the_room_of_a_copy_in_custody() {
-    let store = store_of([1, 2, 3].map(|id| copied(id, 0)));
-    let at = place(&store, RELAY, 0.0);
-    let own = Bundle { source: NodeId(RELAY), destination: NodeId(8), ..copy(8, 300).bundle };
-    let contacts = [(RELAY, 9, 1000, 2000), (RELAY, 8, 100, 200)];
-    assert_eq!(planned(&contacts).make_room(&at, &own, None), BufferDecision::Wait);
-}
-
-#[test]
 fn by_a_plan_a_full_node_moves_a_copy_to_where_it_is_sooner_and_has_room() {
     let store = store_of([1, 2, 3].map(|id| copied(id, 0)));
     let mut mechanism = planned(&[(RELAY, 1, 0, 100), (RELAY, 9, 900, 950), (1, 9, 500, 600)]);
@@ -305,34 +292,6 @@ fn by_a_plan_a_full_node_moves_a_copy_to_where_it_is_sooner_and_has_room() {
 }
 
 #[test]
-fn custody_moves_on_with_a_copy_once_it_can_be_known_to_have_come() {
-    let store = store_of([]);
-    let links = [link(1, 240, 0)];
-    let at = |seconds| Local { links: &links, ..place(&store, RELAY, seconds) };
-    let mut mechanism = planned(&[(RELAY, 1, 0, 1000), (1, 9, 2000, 3000)]);
-    let mut replica = copied(1, 0);
-    let custody = |bits| Mark::of(&Replica { mechanism_mark: bits, ..copy(1, 1) }).custody;
-    assert_eq!(custody(mechanism.mark_for_peer(&at(100.0), &replica)), Mark::FOR_GOOD);
-    mechanism.on_copy(&at(100.0), &mut replica, CopyEvent::Sent { peer: NodeId(1), delivered: false });
-    assert_eq!(custody(mechanism.mark_for_peer(&at(100.0), &replica)), Mark::EXTRA, "it moves once");
-    assert!(Mark::of(&replica).in_custody(at(579.0).now), "the answer may still come");
-    assert!(!Mark::of(&replica).in_custody(at(580.0).now));
-    mechanism.on_copy(&at(340.0), &mut replica, CopyEvent::Returned { peer: NodeId(1) });
-    assert_eq!(Mark::of(&replica), Mark::NEW, "there was no room");
-}
-
-#[test]
-fn custody_stays_where_the_plan_leads_on_from_here_only() {
-    let store = store_of([]);
-    let links = [link(1, 0, 0)];
-    let at = Local { links: &links, ..place(&store, RELAY, 100.0) };
-    let mut mechanism = planned(&[(RELAY, 9, 500, 600)]);
-    let mut replica = copied(1, 0);
-    mechanism.on_copy(&at, &mut replica, CopyEvent::Sent { peer: NodeId(1), delivered: false });
-    assert_eq!(Mark::of(&replica), Mark { given: 1, ..Mark::NEW });
-}
-
-#[test]
 fn of_what_waits_at_the_application_the_smallest_is_the_first() {
     let bundle = |id, size| Bundle { source: NodeId(RELAY), size: Bytes(size), ..copy(id, size).bundle };
     let epidemic = crate::dtn::routers::TABLE.iter().find(|entry| entry.name == "epidemic");
@@ -343,7 +302,7 @@ fn of_what_waits_at_the_application_the_smallest_is_the_first() {
     assert_eq!(agent.create(at(0), bundle(0, 900), None), Creation::Stored);
     assert_eq!(agent.create(at(0), bundle(1, 300), None), Creation::Waiting);
     assert_eq!(agent.create(at(1), bundle(2, 200), None), Creation::Waiting);
-    assert_eq!(agent.retry_waiting(at(1), None), None, "what is in custody stays");
+    assert_eq!(agent.retry_waiting(at(1), None), None, "of equals");
     agent.replace(at(2), BundleId(0));
     let mut entered = || agent.retry_waiting(at(2), None).map(|(bundle, _)| bundle.id.0);
     assert_eq!([entered(), entered(), entered()], [Some(2), Some(1), None]);
