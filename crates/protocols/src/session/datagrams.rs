@@ -553,7 +553,8 @@ impl Datagrams {
             // A datagram that left long before others that came was in flight when the path became shorter. It says
             // nothing of later ones.
             let old = heard_before - (rtt * 2).max(NEWS);
-            self.reported.1 += came.all().filter(|sent| sent.at < old).count() as u64;
+            let gone = now - self.silence_span().max(self.rtt_most.0 * 2);
+            self.reported.1 += came.all().filter(|sent| sent.at < old && sent.at > gone).count() as u64;
             let back = now
                 - Instant::from_nanos(i64::try_from(report.at_us.saturating_mul(1000)).unwrap_or(i64::MAX));
             self.reports.learn(now, back, rtt);
