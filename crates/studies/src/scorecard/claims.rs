@@ -94,7 +94,7 @@ pub fn sentences(standings: &[Standing<'_>], count: usize) -> ([String; 3], Vec<
         let most = of(standings, name).map(Standing::dropped).fold(0.0, f64::max);
         let excused = match over - beyond {
             0 => String::new(),
-            as_cubic => format!("in {as_cubic} of these {over} CUBIC drops as many beside the same TCP; "),
+            as_cubic => format!("beside TCP in {as_cubic} of {over} no more than CUBIC; "),
         };
         format!("{name} in {} ({excused}at most {:.0} %)", sure(over, runs(name)), 100.0 * most)
     });
@@ -142,13 +142,14 @@ pub fn sentences(standings: &[Standing<'_>], count: usize) -> ([String; 3], Vec<
             whole(SHARE_SLOW),
             whole(SHARE_WORST)
         ),
-        format!("What breaks them: queues drop too much under {drops}. Kept least often: {breaks}."),
+        format!("What breaks them: queues drop too much under {drops}."),
     ];
     let facts = vec![
         (
             "shares",
             format!(
-                "Median share of the limit on constant, slowly and quickly changing networks: {shares}.{left_out}"
+                "Median share of the limit on constant, slowly and quickly changing networks: {shares}. The limits are kept \
+                 least often: {breaks}.{left_out}"
             ),
         ),
         ("harm", harm),

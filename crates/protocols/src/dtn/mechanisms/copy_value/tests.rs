@@ -251,29 +251,6 @@ fn by_a_plan_what_arrives_late_makes_room_for_what_arrives_in_less_than_half_the
 }
 
 #[test]
-fn a_plan_that_is_learnt_later_says_when_copies_arrive_from_then_on() {
-    let store = store_of([1, 2].map(|id| copied(id, 0)));
-    let at = place(&store, RELAY, 0.0);
-    let contact = PlannedContact {
-        from: NodeId(RELAY),
-        to: NodeId(8),
-        start: Instant::from_secs(600),
-        end: Instant::from_secs(700),
-        rate: BitRate(1_000_000),
-        delay: Duration::ZERO,
-    };
-    let mut mechanism = built(&ENTRY, &[]);
-    let answer = |mechanism: &mut dyn Mechanism| offered(mechanism, &at, &for_node(8, copied(8, 0)));
-    let mut learns = |plan: ContactPlan| {
-        mechanism.on_event(&at, &MechanismEvent::PlanRevised { plan: &Arc::new(plan) });
-        answer(&mut *mechanism)
-    };
-    assert_eq!(learns(ContactPlan::default()), Ok(BufferDecision::Wait));
-    assert_eq!(learns(ContactPlan::new([contact])), Ok(BufferDecision::Drop(BundleId(1))));
-    assert_eq!(learns(ContactPlan::default()), Ok(BufferDecision::Wait));
-}
-
-#[test]
 fn by_a_plan_a_full_node_moves_a_copy_to_where_it_is_sooner_and_has_room() {
     let store = store_of([1, 2, 3].map(|id| copied(id, 0)));
     let mut mechanism = planned(&[(RELAY, 1, 0, 100), (RELAY, 9, 900, 950), (1, 9, 500, 600)]);
@@ -297,11 +274,11 @@ fn of_what_waits_at_the_application_the_smallest_is_the_first() {
     let epidemic = crate::dtn::routers::TABLE.iter().find(|entry| entry.name == "epidemic");
     let router = built_with_properties(epidemic.unwrap(), &[]);
     let mechanism = planned_far(0, &[(RELAY, 9, 200, 300)]);
-    let mut agent = Agent::new(NodeId(RELAY), Bytes(1000), router, mechanism, NodePolicy::default());
+    let mut agent = Agent::new(NodeId(RELAY), Bytes(1200), router, mechanism, NodePolicy::default());
     let at = Instant::from_secs;
     assert_eq!(agent.create(at(0), bundle(0, 900), None), Creation::Stored);
-    assert_eq!(agent.create(at(0), bundle(1, 300), None), Creation::Waiting);
-    assert_eq!(agent.create(at(1), bundle(2, 200), None), Creation::Waiting);
+    assert_eq!(agent.create(at(0), bundle(1, 600), None), Creation::Waiting);
+    assert_eq!(agent.create(at(1), bundle(2, 500), None), Creation::Waiting);
     assert_eq!(agent.retry_waiting(at(1), None), None, "of equals");
     agent.replace(at(2), BundleId(0));
     let mut entered = || agent.retry_waiting(at(2), None).map(|(bundle, _)| bundle.id.0);
