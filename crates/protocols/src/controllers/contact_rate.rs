@@ -164,6 +164,8 @@ const FORGETS: f64 = 0.98;
 const FULL_LOSES: f64 = 0.05;
 /// A queue that fills this part of a full one stands.
 const STANDS_OF_FULL: f64 = 0.5;
+/// The most of a round's time by which the path is taken to have become longer.
+const SLOWED_MOST: f64 = 0.5;
 /// Less than this share of what was not lost is not believed at once.
 const PAUSES: f64 = 0.9;
 /// Share of the difference to the rate of a full link that a round trip adds, at most, and from where on it is reached.
@@ -310,6 +312,8 @@ struct Round {
     received: u64,
     /// Data that left since then.
     left: u64,
+    /// The round trip at its begin.
+    rtt: Option<Duration>,
     /// The least one-way delay reported.
     one_way: Option<Duration>,
     waits: Waits,
@@ -413,9 +417,9 @@ impl ContactRate {
         }
         let took = self.round.began.map_or(0.0, |began| (now - began).as_secs_f64());
         let trip = self.rtt.map_or(took, Duration::as_secs_f64);
-        // Arrivals pause where a delay has jumped.
+        // Arrivals pause where a delay has jumped, and come slowly where it grows.
         let arrivals = self.arrivals(now).unwrap_or(rate);
-        let arrived = arrivals.max(PAUSES * rate * self.round.share());
+        let arrived = (arrivals * self.slowed(took)).max(PAUSES * rate * self.round.share());
         Seen {
             over: self.is_over(),
             queue_full,
@@ -425,6 +429,15 @@ impl ContactRate {
             used: self.is_used(now, arrivals, rate),
             trips: (took / trip).min(ROUND_TRIPS),
         }
+    }
+    /// By what factor arrivals came more slowly than they left in a round of `took` s, because the path became longer:
+    /// where only round trips are known, and no queue.
+    fn slowed(&self, took: f64) -> f64 {
+        let Some((first, last)) = self.round.rtt.zip(self.rtt).filter(|_| self.base.is_none()) else {
+            return 1.0;
+        };
+        let longer = (last - first).as_secs_f64().clamp(0.0, SLOWED_MOST * took);
+        if took > 0.0 { took / (took - longer) } else { 1.0 }
     }
     /// Whether as much was sent as this rate allows, and about as much arrived.
     fn is_used(&self, now: Instant, arrivals: f64, rate: f64) -> bool {
@@ -640,6 +653,7 @@ impl ContactRate {
     }
     fn count(&mut self, now: Instant, window: &Window) {
         let began = *self.round.began.get_or_insert(now);
+        self.round.rtt = self.round.rtt.or(self.rtt);
         if now > began {
             self.round.sent += window.sent.0;
             self.round.received += window.received.0;
