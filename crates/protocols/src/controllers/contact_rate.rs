@@ -164,8 +164,8 @@ const FORGETS: f64 = 0.98;
 const FULL_LOSES: f64 = 0.05;
 /// A queue that fills this part of a full one stands.
 const STANDS_OF_FULL: f64 = 0.5;
-/// The most of a round's time by which the path is taken to have become longer.
-const SLOWED_MOST: f64 = 0.5;
+/// Part of a round's time by which the path is taken to have become longer: less may be jitter, or a queue that grows.
+const SLOWED: (f64, f64) = (0.2, 0.5);
 /// Less than this share of what was not lost is not believed at once.
 const PAUSES: f64 = 0.9;
 /// Share of the difference to the rate of a full link that a round trip adds, at most, and from where on it is reached.
@@ -436,8 +436,8 @@ impl ContactRate {
         let Some((first, last)) = self.round.rtt.zip(self.rtt).filter(|_| self.base.is_none()) else {
             return 1.0;
         };
-        let longer = (last - first).as_secs_f64().clamp(0.0, SLOWED_MOST * took);
-        if took > 0.0 { took / (took - longer) } else { 1.0 }
+        let longer = (last - first).as_secs_f64() / took.max(f64::MIN_POSITIVE);
+        if longer < SLOWED.0 { 1.0 } else { 1.0 / (1.0 - longer.min(SLOWED.1)) }
     }
     /// Whether as much was sent as this rate allows, and about as much arrived.
     fn is_used(&self, now: Instant, arrivals: f64, rate: f64) -> bool {

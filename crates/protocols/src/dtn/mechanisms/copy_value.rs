@@ -100,7 +100,7 @@ impl CopyValue {
         }
         self.waits.to(bundle.destination, usual) + held.as_secs_f64()
     }
-    /// What a copy is worth of which so many were made here, and that was `held` here.
+    /// What a copy is worth of which `given` were made here, and that was `held` here.
     fn worth(&mut self, at: &Local, bundle: &Bundle, (given, held): (u64, Duration), usual: f64) -> f64 {
         let wait = self.wait(at, bundle, held, usual);
         let left = (bundle.expires - at.now).as_secs_f64().max(SHORTEST);

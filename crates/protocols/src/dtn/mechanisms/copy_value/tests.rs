@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// A node that is neither the source nor the destination of anything; bundles go from 0 to 9.
 const RELAY: u32 = 5;
 
-/// Of which so many copies were made here.
+/// Of which this number of copies was made here.
 fn copied(id: u32, given: u64) -> Replica {
     Replica { mechanism_mark: given, ..copy(id, 300) }
 }
