@@ -85,8 +85,8 @@ impl Heard {
         self.unreported += 1;
         // The first one says how long a round trip takes, those behind it how fast the link is.
         let most = match self.count {
-            ..=AT_ONCE => 1,
-            ..=EARLY => EARLY_AFTER,
+            0..=AT_ONCE => 1,
+            count if count <= EARLY => EARLY_AFTER,
             _ => REPORT_AFTER,
         };
         let at = if self.unreported >= most { now } else { now.saturating_add(every) };

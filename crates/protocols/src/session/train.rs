@@ -64,8 +64,8 @@ impl Trains {
     /// The rate at which datagrams of this size came, if this report and an earlier one on the same train say it.
     pub fn rate(&mut self, report: &Report, packet: Bytes) -> Option<BitRate> {
         let mut of_few = None;
-        while let Some(train) = self.all.pop_front_if(|train| train.end() <= report.highest) {
-            of_few = train.of_few;
+        while self.all.front().is_some_and(|train| train.end() <= report.highest) {
+            of_few = self.all.pop_front().and_then(|train| train.of_few);
         }
         let in_train = |train: &&mut Train| train.first <= report.highest && train.count > 1;
         let Some(train) = self.all.front_mut().filter(in_train) else { return of_few };
