@@ -304,7 +304,7 @@ class Planner(lightlag.Mechanism):
 
 def test_a_mechanism_in_python_reads_the_plan_that_its_node_knows_and_its_revisions() -> None:
     rows = [{"a": "base", "b": "far", "start": "60 s", "end": "90 s"}]
-    table = {"kind": "table", "plan": True, "rate": "1 Mbit/s", "delay": "2 s", "rows": rows}
+    table: dict[str, Any] = {"kind": "table", "plan": True, "rate": "1 Mbit/s", "delay": "2 s", "rows": rows}
     later = {**table, "known_from": "30 s", "known_to": "base"}
     for number, contacts in enumerate([table, later]):
         Planner.seen.clear()
