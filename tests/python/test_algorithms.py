@@ -318,10 +318,13 @@ def test_a_mechanism_in_python_reads_the_plan_that_its_node_knows_and_its_revisi
         )
         lightlag.run(scenario)
         both = ((0, 1, 60.0), (1, 0, 60.0))
-        known = [[(0, 0.0, both), (1, 0.0, both)], [(0, 0.0, ()), (1, 0.0, ()), (0, 30.0, both)]]
+        known: list[list[Any]] = [
+            [(0, 0.0, both), (1, 0.0, both)],
+            [(0, 0.0, ()), (1, 0.0, ()), (0, 30.0, both)],
+        ]
+        first = known[number]
         # Later ones are made only to ask them for their properties.
-        seen = list(dict.fromkeys(Planner.seen))
-        assert seen[: len(known[number])] == known[number]
+        assert list(dict.fromkeys(Planner.seen))[: len(first)] == first
 
 
 def test_parameters_have_ranges_units_and_defaults(walk: lightlag.Scenario) -> None:
