@@ -211,6 +211,9 @@ impl Judge {
             let crossed = crossed.map_or("some".to_owned(), |crossed| crossed.to_string());
             self.add(Kind::WrongHops, about, || format!("{hops} recorded, {crossed} crossed"));
         }
+        if self.rules.purge_every.is_none() && self.found.now >= bundle.expires {
+            self.add(Kind::Outlived, about, || "delivered after its lifetime".to_owned());
+        }
         let Some(state) = self.bundles.get_mut(u64::from(id.0)) else { return };
         let before = std::mem::replace(&mut state.delivered, true);
         match (before, first) {

@@ -128,12 +128,14 @@ fn deletions() -> Vec<(Kind, Story)> {
     let sending = at_b().up(9.0, B, C).start(10.0, B, C, M).gone(10.5, B, M, Overflow, 8.0);
     let alone = Story::new().create(1.0, M);
     let kept = at_b().gone(80.0, B, M, Expired, 8.0);
+    let late = at_b().up(9.0, B, C).start(78.0, B, C, M).sent(79.0, B, C, M).gone(80.0, A, M, Expired, 1.0);
     vec![
         (Kind::NothingToDelete, over(at_b().gone(9.0, C, M, Overflow, 1.0))),
         (Kind::DeletedWhileSent, at_a_only(sending.abort(10.6, B, C, M).down(10.6, B, C))),
         (Kind::WrongReception, at_a_only(at_b().gone(9.0, B, M, Overflow, 7.0))),
         (Kind::ExpiredEarly, at_a_only(at_b().gone(79.0, B, M, Expired, 8.0))),
         (Kind::Outlived, kept.clone().end()),
+        (Kind::Outlived, late.gone(80.0, B, M, Expired, 8.0).deliver(84.0, B, C, 78.0, 2, true).end()),
         (Kind::Outlived, kept.clone().gone(81.0, A, M, Expired, 1.0).end()),
         (
             Kind::Outlived,

@@ -1,7 +1,6 @@
 //! When a bundle could be at its destination at the earliest, were nothing else sent and every buffer endless.
 
 use lightlag_protocols::dtn::Bundle;
-use lightlag_protocols::dtn::Radio;
 use lightlag_protocols::time::{Duration, Instant};
 use lightlag_protocols::units::{BitRate, Bytes};
 use lightlag_worlds::contacts::{Channel, Delay};
@@ -53,9 +52,8 @@ impl<'a> Reach<'a> {
     }
     /// When `bundle` could be at its destination; nothing if not within its lifetime and the run.
     ///
-    /// As in the world, no relay takes a copy when the lifetime is over, but what is on its way to its
-    /// destination by then arrives. Where expired copies linger (they are purged now and then, or a node sends
-    /// several at a time), they may set out for their destination later, too.
+    /// As in the world, nobody takes a copy when the lifetime is over; only where expired copies are purged now and then, as in
+    /// The ONE, may they set out for their destination and arrive there later.
     pub fn earliest(&mut self, bundle: &Bundle) -> Option<Instant> {
         for node in self.touched.drain(..) {
             self.earliest[node as usize] = Instant::MAX;
@@ -82,7 +80,7 @@ impl<'a> Reach<'a> {
     fn go_on(&mut self, bundle: &Bundle, node: u32, now: Instant) {
         let setup = self.setup;
         let rules = &setup.rules;
-        let lingers = rules.purge_every.is_some() || rules.radio != Radio::Node;
+        let lingers = rules.purge_every.is_some();
         let ways = std::mem::take(&mut self.ways[node as usize]);
         let first = ways.partition_point(|way| way.latest_end <= now);
         for way in &ways[first..] {
@@ -95,7 +93,7 @@ impl<'a> Reach<'a> {
             let last = way.to == bundle.destination.0;
             let starts_before = if last && lingers { way.end } else { way.end.min(bundle.expires) };
             let Some(arrival) = arrival(setup, way, bundle.size, now, starts_before) else { continue };
-            if arrival <= setup.until && (last || arrival < bundle.expires) {
+            if arrival <= setup.until && (last && lingers || arrival < bundle.expires) {
                 self.reach(way.to, arrival);
             }
         }

@@ -155,17 +155,17 @@ fn light_that_comes_after_the_end_is_too_late() {
 }
 
 #[test]
-fn what_left_before_its_lifetime_was_over_arrives_but_no_relay_takes_it_later() {
+fn what_would_arrive_after_its_lifetime_reaches_nobody() {
     let direct =
         |lifetime| network(2, 500).meet_far(0, 1, 10.0, 20.0, 100.0).bundle(0, 1, 100, 0.0, lifetime);
-    expect(&direct(10.5), 1.0, 1.0);
-    expect(&direct(10.0), 0.0, 0.0);
+    expect(&direct(110.2), 1.0, 1.0);
+    expect(&direct(110.1), 0.0, 0.0);
     let relayed = |lifetime| {
         let far = network(3, 500).meet_far(0, 1, 10.0, 20.0, 100.0);
         far.meet(1, 2, 50.0, 200.0).bundle(0, 2, 100, 0.0, lifetime)
     };
-    expect(&relayed(110.2), 1.0, 1.0);
-    expect(&relayed(110.1), 0.0, 0.0);
+    expect(&relayed(110.3), 1.0, 1.0);
+    expect(&relayed(110.2), 0.0, 0.0);
 }
 
 #[test]

@@ -150,6 +150,8 @@ fn policy(space: &Space) -> Result<NodePolicy> {
         delete_delivered: flag("deleteDelivered")?,
         overfill: true,
         deliver_past_buffer: false,
+        // The world says it: see `purge_every`.
+        deliver_late: false,
         application_buffer: None,
     })
 }

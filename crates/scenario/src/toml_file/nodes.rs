@@ -201,6 +201,8 @@ fn policy(section: &Section, root: &Section) -> Result<NodePolicy> {
         delete_delivered: own("delete_delivered")?.unwrap_or(false),
         overfill: own("overfill")?.unwrap_or(false),
         deliver_past_buffer: own("deliver_past_buffer")?.unwrap_or(false),
+        // The world says it: see `purge_every`.
+        deliver_late: false,
         application_buffer: application_buffer(section, root)?,
     })
 }

@@ -1,7 +1,7 @@
 //! All agents but one, as the one sees them while it makes offers.
 
-use super::world::Around;
-use lightlag_protocols::dtn::{Agent, Answer, Census, IdSet, NodeId, Offer, Peers, Refusal, Summary};
+use super::world::{Approaching, Around};
+use lightlag_protocols::dtn::{Agent, Answer, Census, NodeId, Offer, Peers, Refusal, Summary};
 use lightlag_protocols::time::{Duration, Instant};
 
 /// What a world knows while one of its agents makes offers.
@@ -10,8 +10,8 @@ pub(super) struct View<'w> {
     pub now: Instant,
     /// Peers to which a transfer could start.
     pub eligible: &'w [NodeId],
-    /// Per node, bundles under way to it, where that matters.
-    pub expected: Option<&'w [IdSet]>,
+    /// Bundles under way, where that matters.
+    pub approaching: Option<&'w Approaching>,
     pub census: Option<&'w Census>,
     pub around: Around<'w>,
     /// Whether light takes a while on some link.
@@ -19,6 +19,7 @@ pub(super) struct View<'w> {
 }
 
 pub(super) struct Others<'w> {
+    node: NodeId,
     before: &'w mut [Agent],
     after: &'w mut [Agent],
     view: &'w View<'w>,
@@ -36,7 +37,7 @@ impl<'w> Others<'w> {
     ) -> (&'w mut Agent, Self) {
         let (before, rest) = agents.split_at_mut(node.0 as usize);
         let (me, after) = rest.split_at_mut(1);
-        (&mut me[0], Self { before, after, view, touched })
+        (&mut me[0], Self { node, before, after, view, touched })
     }
     #[inline]
     fn agent(&self, peer: NodeId) -> &Agent {
@@ -69,8 +70,7 @@ impl Peers for Others<'_> {
     #[inline]
     fn summary(&self, peer: NodeId) -> Summary<'_> {
         let agent = self.agent(peer);
-        let expected = self.view.expected.map(|expected| &expected[peer.0 as usize]);
-        agent.summary(expected)
+        agent.summary(self.view.approaching.map(|all| all.known(self.node, peer)))
     }
     fn answer(&mut self, peer: NodeId, offer: &Offer) -> Answer {
         let View { now, census, delayed, .. } = *self.view;

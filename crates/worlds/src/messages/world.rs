@@ -1,5 +1,6 @@
 //! The state of a run and its main loop.
 
+mod approaching;
 mod contacts;
 mod control;
 mod holders;
@@ -14,11 +15,12 @@ use super::send_order::Orders;
 use super::{Control, Rules, Setup};
 use crate::contacts::Course;
 use crate::engine::Queue;
+pub(super) use approaching::Approaching;
 use control::Message;
 use lightlag_protocols::dtn::Radio;
 use lightlag_protocols::dtn::{
-    Agent, BuildContext, Bundle, BundleArrival, BundleId, BundleInTransit, Census, Creation, IdSet, NodeId,
-    Observation, PeerSpace, Transfer, TransferKind,
+    Agent, BuildContext, Bundle, BundleArrival, BundleId, BundleInTransit, Census, Creation, NodeId,
+    NodePolicy, Observation, PeerSpace, Transfer, TransferKind,
 };
 use lightlag_protocols::record::bundles::{Observer, Record};
 use lightlag_protocols::time::{Duration, Instant};
@@ -99,6 +101,8 @@ struct Ongoing {
     ends: Instant,
     /// From then until the last bit arrives.
     flight: Duration,
+    /// From the first bit's departure to its arrival.
+    delay: Duration,
     /// Since when the link has had its rate, or the first bit leaves if that is later.
     since: Instant,
     /// What remained then.
@@ -108,8 +112,12 @@ struct Ongoing {
 enum Event {
     /// The link of this transfer is free again.
     Sent(u32),
+    /// The first bit of a bundle has arrived from the first node at the second.
+    Began(NodeId, NodeId, BundleId),
     /// The last bit has arrived.
     Arrived(Box<Flight>),
+    /// What arrives at a node is cut off.
+    CutOff(NodeId, BundleId),
     /// The lifetime of a reply is over.
     Expired(BundleId),
     /// The sender hears that the peer did not keep it.
@@ -140,9 +148,8 @@ pub struct World<'a, O> {
     ports: Vec<Vec<Port>>,
     /// Per node, transfers that it takes part in.
     active: Vec<u32>,
-    /// Per node, bundles in flight to it, where its peers could offer them a second time.
-    expected: Vec<IdSet>,
-    track_expected: bool,
+    /// Bundles in flight, where they could be offered a second time.
+    approaching: Option<Approaching>,
     ongoing: Vec<Option<Ongoing>>,
     vacant: Vec<u32>,
     /// Per node, its transfers whose link is free again at this instant.
@@ -198,8 +205,7 @@ impl<'a, O: Observer> World<'a, O> {
             now: Instant::ZERO,
             ports: vec![Vec::new(); count],
             active: vec![0; count],
-            expected: vec![IdSet::default(); count],
-            track_expected: delayed || setup.rules.radio != Radio::Node,
+            approaching: (delayed || setup.rules.radio != Radio::Node).then(|| Approaching::new(count)),
             ongoing: Vec::new(),
             vacant: Vec::new(),
             due: vec![Vec::new(); count],
@@ -420,14 +426,12 @@ impl<'a, O: Observer> World<'a, O> {
         let (ends, flight) = self.rules().transfer(rate, delay, transfer.size, begins);
         let end_of_contact = contact.end;
         let left = Remaining::of(transfer.size);
-        let slot =
-            self.set_under_way(Ongoing { transfer, from, started: now, ends, flight, since: begins, left });
+        let ongoing = Ongoing { transfer, from, started: now, ends, flight, delay, since: begins, left };
+        let slot = self.set_under_way(ongoing);
         if ends <= end_of_contact {
             self.queue.schedule(ends, Event::Sent(slot));
         }
-        if self.track_expected {
-            self.expected[to.0 as usize].insert(transfer.id.0);
-        }
+        self.set_out(from, to, transfer.id, begins, delay);
     }
     /// A transfer begins; gives its slot.
     fn set_under_way(&mut self, ongoing: Ongoing) -> u32 {
@@ -459,6 +463,11 @@ impl<'a, O: Observer> World<'a, O> {
     fn collect_due(&mut self) {
         while let Some(event) = self.queue.pop_due(self.now) {
             match event {
+                Event::Began(from, to, id) => self.first_bit(from, to, id),
+                Event::CutOff(to, id) => {
+                    self.approaching.iter_mut().for_each(|all| all.end(to, id));
+                    self.on_change(to);
+                }
                 Event::Arrived(flight) => {
                     let (to, id) = (flight.to, flight.transit.bundle.id);
                     self.arrive(*flight);
@@ -521,11 +530,9 @@ impl<'a, O: Observer> World<'a, O> {
         self.released.extend([from, to]);
     }
     fn abort(&mut self, slot: u32) {
-        let Some(Ongoing { transfer, from, .. }) = self.release(slot) else { return };
+        let Some(Ongoing { transfer, from, delay, .. }) = self.release(slot) else { return };
         self.agents[from.0 as usize].abort(self.now, &transfer, self.census.as_ref());
-        if self.track_expected {
-            self.expected[transfer.to.0 as usize].remove(transfer.id.0);
-        }
+        self.cut_off(from, transfer.to, transfer.id, delay);
         self.record(&Record::Aborted { from, to: transfer.to, id: transfer.id });
         self.after_sending(from, transfer.id);
         self.released.extend([from, transfer.to]);
@@ -543,8 +550,9 @@ impl<'a, O: Observer> World<'a, O> {
         let Flight { transit, from, to, started, flight } = flight;
         let (id, kind, hops) = (transit.bundle.id, transit.kind, transit.hops);
         let expires = transit.bundle.expires;
-        if self.track_expected {
-            self.expected[to.0 as usize].remove(id.0);
+        if let Some(approaching) = &mut self.approaching {
+            approaching.forget(from, to, id);
+            approaching.end(to, id);
         }
         self.hear_peers(to);
         let receiver = &mut self.agents[to.0 as usize];
@@ -682,7 +690,7 @@ impl<'a, O: Observer> World<'a, O> {
             if self.instant && self.passes_at_once(node, peer) {
                 continue;
             }
-            let expected = self.track_expected.then(|| &self.expected[peer.0 as usize]);
+            let expected = self.approaching.as_ref().map(|all| all.known(node, peer));
             let [me, other] = [node, peer].map(|node| &self.agents[node.0 as usize]);
             if port.rates[0] > BitRate(0) && me.may_offer(&other.summary(expected)) {
                 self.eligible.push(peer);
@@ -697,11 +705,17 @@ impl<'a, O: Observer> World<'a, O> {
     }
     fn next_transfer(&mut self, node: NodeId) -> Option<(NodeId, Transfer)> {
         let census = self.census.as_ref();
-        let expected = self.track_expected.then_some(self.expected.as_slice());
+        let approaching = self.approaching.as_ref();
         let around = Around::new(&self.spaces, &self.ports, &self.setup.rules);
         around.tell(&mut self.agents[node.0 as usize], node);
-        let view =
-            View { now: self.now, eligible: &self.eligible, expected, census, around, delayed: self.delayed };
+        let view = View {
+            now: self.now,
+            eligible: &self.eligible,
+            approaching,
+            census,
+            around,
+            delayed: self.delayed,
+        };
         let (me, mut others) = Others::split(&mut self.agents, node, &view, &mut self.touched);
         if let Some(transfer) = me.offer_custody(self.now, &mut others, census) {
             return Some((node, transfer));
@@ -778,5 +792,7 @@ fn new_agent(setup: &Setup, node: NodeId) -> Agent {
     let context = BuildContext { node, nodes, seed, plan, ..BuildContext::default() };
     let router = (spec.router)(context.clone());
     let context = BuildContext { router: router.properties, ..context };
-    Agent::new(node, spec.buffer, router, (spec.mechanism)(context), spec.policy)
+    // The lifetime of a bundle ends at its destination as elsewhere, unless nodes look at lifetimes now and then only.
+    let policy = NodePolicy { deliver_late: setup.rules.purge_every.is_some(), ..spec.policy };
+    Agent::new(node, spec.buffer, router, (spec.mechanism)(context), policy)
 }

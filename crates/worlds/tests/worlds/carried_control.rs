@@ -1,9 +1,10 @@
 //! Receipts and free space are no faster than light, take time on links, and can be lost.
 
-use crate::common::{Net, delivered};
-use lightlag_protocols::dtn::{DropReason, Radio};
+use crate::common::{Net, delivered, started};
+use lightlag_protocols::dtn::{DropReason, Radio, Refusal};
 use lightlag_protocols::record::bundles::Record;
 use lightlag_protocols::rng::Stream;
+use lightlag_protocols::time::Duration;
 use lightlag_worlds::messages::Control;
 
 /// When copies were deleted because a receipt came: (time in s, node).
@@ -218,4 +219,48 @@ fn a_bundle_that_has_come_to_its_destination_is_in_the_summary_until_it_is_over(
     };
     // One copy at the first contact; at the second it is still there, and at its destination.
     assert_eq!((size(1e6), size(50.0)), (8 + 4 + 8 + 8, 8 + 4 + 4 + 4));
+}
+
+/// 0 sends to 2 over 240 s of light from 30 s; 1, which has a copy too, meets 2 nearby from `meets` on.
+fn two_ways(size: u32, meets: f64) -> Net {
+    let net = Net::new(3).delay_s(240.0).bundle(0, 2, size, 0.0).near(0, 1, 5.0, 29.0);
+    let mut net = net.contact(0, 2, 30.0, 500.0).near(1, 2, meets, 600.0);
+    net.rules.radio = Radio::Link;
+    net
+}
+
+#[test]
+fn a_bundle_that_is_on_its_way_from_afar_can_be_had_from_nearby() {
+    for router in ["epidemic", "spray_and_wait", "max_prop"] {
+        let run = two_ways(50_000, 50.0).router(router).run();
+        assert_eq!(delivered(&run), [(50.0 + BUNDLE_S, 0)], "{router}");
+    }
+}
+
+#[test]
+fn what_has_begun_to_arrive_is_not_asked_of_another() {
+    // 20 s of transfer, and as many to the neighbour.
+    let slow = |meets| {
+        let starts = started(&two_ways(6_250_000, meets).run());
+        starts.into_iter().filter(|start| (start.1, start.2) == (1, 2)).count()
+    };
+    assert_eq!((slow(269.0), slow(271.0)), (1, 0));
+}
+
+#[test]
+fn what_arrives_after_its_lifetime_is_not_delivered() {
+    let net = |lifetime_s| {
+        Net::new(2).delay_s(240.0).lifetime_s(lifetime_s).contact(0, 1, 30.0, 500.0).bundle(0, 1, 50_000, 0.0)
+    };
+    let arrives = 30.0 + BUNDLE_S + 240.0;
+    assert_eq!(delivered(&net(arrives + 1e-6).run()).len(), 1);
+    let late = net(arrives).run();
+    assert_eq!(delivered(&late), []);
+    assert!(late.iter().any(
+        |(at, record)| *at == arrives && matches!(record, Record::Refused { why: Refusal::Expired, .. })
+    ));
+    // As in The ONE, where nodes look at lifetimes once a minute.
+    let mut the_one = net(arrives);
+    the_one.rules.purge_every = Some(Duration::from_secs(60));
+    assert_eq!(delivered(&the_one.run()).len(), 1);
 }

@@ -46,6 +46,7 @@ fn policy(random: &mut Stream) -> NodePolicy {
         delete_delivered: coin(),
         overfill: coin(),
         deliver_past_buffer: coin(),
+        deliver_late: false,
         application_buffer: one_of(random, &[None, None, Some(Bytes(0)), Some(Bytes(200_000))]),
     }
 }

@@ -43,6 +43,8 @@ pub struct NodePolicy {
     pub overfill: bool,
     /// No room is made for bundles that have come to their destination; The ONE makes room for them too.
     pub deliver_past_buffer: bool,
+    /// What comes to its destination after its lifetime is delivered, as in The ONE; else it is deleted (RFC 9171, section 5.5).
+    pub deliver_late: bool,
     /// Most bytes of bundles created here that wait at the application until they can be stored, whatever the mechanism.
     /// A bundle for which there is no room there either is refused and lost; with zero the application has no storage beside
     /// the buffer. `None`: what the mechanism does not admit or has wait is kept without bound, what it refuses room is lost.
@@ -167,8 +169,9 @@ pub trait Peers {
 pub struct Summary<'a> {
     /// Copies that it holds, and bundles that have come to it as their destination.
     pub had: &'a IdSet,
-    /// Copies that are in flight to it, where the driver keeps account of them.
-    pub expected: &'a IdSet,
+    /// Copies that are in flight to it, where the driver keeps account of them: those that it knows of, and those that whoever
+    /// asks sends.
+    pub expected: [&'a IdSet; 2],
     /// Bundles that it does not take any more, by its policy and by its mechanism.
     pub refused_ids: [&'a IdSet; 2],
 }
@@ -182,7 +185,7 @@ impl Summary<'_> {
     /// Whether the peer holds a copy or is about to receive one.
     #[inline]
     pub fn has(&self, id: BundleId) -> bool {
-        self.holds(id) | self.expected.contains(id.0)
+        self.holds(id) | self.expected[0].contains(id.0) | self.expected[1].contains(id.0)
     }
     /// Whether the peer may want a copy that is not for itself.
     #[inline]
@@ -192,7 +195,8 @@ impl Summary<'_> {
     }
     /// Whether the peer may want any of these.
     fn lacks_any(&self, held: &IdSet) -> bool {
-        let known = [self.had, self.expected, self.refused_ids[0], self.refused_ids[1]];
+        let [coming, sent] = self.expected;
+        let known = [self.had, coming, sent, self.refused_ids[0], self.refused_ids[1]];
         held.words().iter().enumerate().any(|(at, word)| {
             let words = known.iter().filter_map(|set| set.words().get(at));
             word & !words.fold(0, |has, word| has | word) != 0
@@ -312,10 +316,10 @@ impl Agent {
     pub fn acknowledged(&self) -> &IdSet {
         &self.acknowledged
     }
-    /// Its summary vector: what it has and what it does not take. `expected`: copies in flight to it.
+    /// Its summary vector: what it has and what it does not take. `expected`: see [`Summary::expected`].
     #[inline]
-    pub fn summary<'a>(&'a self, expected: Option<&'a IdSet>) -> Summary<'a> {
-        let expected = expected.unwrap_or(IdSet::none());
+    pub fn summary<'a>(&'a self, expected: Option<[&'a IdSet; 2]>) -> Summary<'a> {
+        let expected = expected.unwrap_or([IdSet::none(); 2]);
         // Empty without the policy `drop_memory`.
         Summary { had: &self.had, expected, refused_ids: [&self.dropped, self.mechanism.refused_ids()] }
     }

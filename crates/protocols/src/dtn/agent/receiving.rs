@@ -36,7 +36,7 @@ impl Agent {
             Err(Refusal::Held)
         } else if self.delivered.contains(id.0) || self.acknowledged.contains(id.0) {
             Err(Refusal::Delivered)
-        } else if now >= bundle.expires && bundle.destination != self.node {
+        } else if now >= bundle.expires && (bundle.destination != self.node || !self.policy.deliver_late) {
             Err(Refusal::Expired)
         } else if self.policy.drop_memory && self.dropped.contains(id.0) && bundle.destination != self.node {
             Err(Refusal::DroppedBefore)
@@ -121,7 +121,12 @@ impl Agent {
             path: if self.properties.records_path { transit.path.then(self.node) } else { Path::default() },
         };
         if replica.bundle.destination == self.node {
-            return self.deliver(now, replica, from, census);
+            let late = now >= replica.bundle.expires && !self.policy.deliver_late;
+            return if late {
+                BundleArrival::Refused(Refusal::Expired)
+            } else {
+                self.deliver(now, replica, from, census)
+            };
         }
         if let Err(why) = self.acceptable(now, &replica.bundle) {
             return BundleArrival::Refused(why);

@@ -97,7 +97,7 @@ impl Peers for Others<'_> {
     fn summary(&self, peer: NodeId) -> Summary<'_> {
         let agent = self.agents[peer.0 as usize].as_ref().expect("a peer is not oneself");
         let expected = Some(&self.expected[peer.0 as usize]);
-        agent.summary(expected)
+        agent.summary(expected.map(|expected| [expected, IdSet::none()]))
     }
     fn answer(&mut self, peer: NodeId, offer: &Offer) -> Answer {
         let agent = self.agents[peer.0 as usize].as_mut().expect("a peer is not oneself");
@@ -593,12 +593,13 @@ pub mod any {
     pub fn terms() -> impl Strategy<Value = Terms> {
         let application =
             prop_oneof![Just(None), Just(None), (0..1000_u64).prop_map(|size| Some(Bytes(size)))];
-        let policy = (any::<[bool; 5]>(), application).prop_map(|(h, application_buffer)| NodePolicy {
+        let policy = (any::<[bool; 6]>(), application).prop_map(|(h, application_buffer)| NodePolicy {
             receipts: h[0],
             drop_memory: h[1],
             delete_delivered: h[2],
             overfill: h[3],
             deliver_past_buffer: h[4],
+            deliver_late: h[5],
             application_buffer,
         });
         (

@@ -85,8 +85,16 @@ impl<O: Observer> World<'_, O> {
         let kind = if delivers { TransferKind::Delivery } else { TransferKind::Replication };
         let (transfer, now) = (Transfer { id, size, to, kind }, self.now);
         let (flight, left) = (Duration::ZERO, Remaining::of(size));
-        let slot =
-            self.set_under_way(Ongoing { transfer, from, started: now, ends: now, flight, since: now, left });
+        let slot = self.set_under_way(Ongoing {
+            transfer,
+            from,
+            started: now,
+            ends: now,
+            flight,
+            delay: flight,
+            since: now,
+            left,
+        });
         let transit = self.agents[from.0 as usize].pass_on(now, replica, &transfer, self.census.as_ref());
         self.record(&Record::Sent { from, to, id });
         self.arrive(Flight { transit, from, to, started: now, flight });

@@ -72,6 +72,13 @@ impl Net {
         self.contacts.push(Contact { a: NodeId(a), b: NodeId(b), start, end, forward: 0, backward: 0 });
         self
     }
+    /// A contact without a delay.
+    pub fn near(self, a: u32, b: u32, start: f64, end: f64) -> Self {
+        let mut net = self.contact(a, b, start, end);
+        let contact = net.contacts.last_mut().unwrap();
+        (contact.forward, contact.backward) = (2, 2);
+        net
+    }
     /// A contact over which `b` hears `a`, and `a` nothing.
     pub fn one_way(self, a: u32, b: u32, start: f64, end: f64) -> Self {
         let mut net = self.contact(a, b, start, end);
@@ -133,7 +140,8 @@ impl Net {
         let rate = BitRate(2_500_000);
         let channel = Channel { rate, course: self.course.clone(), delay };
         let silent = Channel::steady(BitRate(0), channel.delay.clone());
-        let contacts = Contacts { list: self.contacts.clone(), channels: vec![channel, silent] };
+        let near = Channel::steady(rate, Delay::Constant(Duration::ZERO));
+        let contacts = Contacts { list: self.contacts.clone(), channels: vec![channel, silent, near] };
         let setup = Setup {
             nodes: vec![node; self.nodes as usize],
             plan: self.plan.clone().unwrap_or_else(|| Arc::new(contacts.plan())),
