@@ -409,7 +409,7 @@ fn a_repeated_datagram_says_nothing_of_the_path() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..Default::default() })]
     #[test]
     fn no_recording_opens_a_connection_again_whatever_restarts_and_whatever_is_forgotten(
         deeds in prop::collection::vec((0_u8..8, any::<u16>(), any::<bool>()), 1..60),
@@ -434,4 +434,23 @@ proptest! {
         both.carry(150, |_| true);
         prop_assert_eq!(both.asked.get(&target), Some(&1));
     }
+}
+
+#[test]
+fn what_left_for_an_epoch_that_is_over_is_not_asked_for_again_though_no_answer_came() {
+    let mut both = Attacked::new();
+    both.open();
+    both.carry(3, |_| true);
+    // It knows the other's epoch from before its restart, and asks in its first datagram; then the other restarts.
+    both.restart(0, false);
+    let target = both.open();
+    let mut out = Vec::new();
+    let serial = both.daemons[0].poll(both.now, &mut out).expect("data");
+    both.give(1, (serial, out));
+    both.restart(1, true);
+    both.carry(30, |_| true);
+    assert_eq!(both.asked.get(&target), Some(&1));
+    let target = both.open();
+    both.carry(30, |_| true);
+    assert_eq!(both.asked.get(&target), Some(&1));
 }
