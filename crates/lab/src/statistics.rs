@@ -3,6 +3,7 @@
 //! Values that are not finite (the latency of a run that delivered nothing) carry no information and are left
 //! out; `n` says how many were left.
 
+use crate::metrics::is_share;
 pub use crate::shares::{jain, ratio};
 use lightlag_protocols::rng::Stream;
 use serde::Serialize;
@@ -23,21 +24,49 @@ pub struct Estimate {
     pub n: usize,
     /// Half of the interval's width by Student's t; one value alone has none.
     pub half_width: Option<f64>,
-    /// The values are shares of a whole: their interval stays within 0 and 1.
+    /// What the values can be: their interval stays there.
     #[serde(skip)]
-    pub is_share: bool,
+    pub domain: Domain,
+}
+
+/// What values of a kind can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Domain {
+    /// Any number: a difference.
+    #[default]
+    Any,
+    /// At least 0: a count, a rate, a time.
+    Amount,
+    /// A part of a whole: from 0 to 1.
+    Share,
+}
+
+impl Domain {
+    /// Of the values of a metric.
+    pub fn of(metric: &str) -> Self {
+        if is_share(metric) { Self::Share } else { Self::Amount }
+    }
 }
 
 impl Estimate {
-    /// Lower and upper end of the interval; `None` without one. By Student's t about the mean; for a share that would leave 0 to 1, by
-    /// Student's t about the logit of the mean, whose standard error follows by the delta method (Agresti: Categorical
+    /// The same, of values of this kind.
+    #[must_use]
+    pub fn of(self, domain: Domain) -> Self {
+        Self { domain, ..self }
+    }
+
+    /// Lower and upper end of the interval; `None` without one. By Student's t about the mean, cut off at 0 for an amount; for a share that
+    /// would leave 0 to 1, by Student's t about the logit of the mean, whose standard error follows by the delta method (Agresti: Categorical
     /// data analysis, 2013, section 16.1).
     pub fn interval(&self) -> Option<(f64, f64)> {
         let (mean, half) = (self.mean, self.half_width?);
         let ends = (mean - half, mean + half);
         let slope = mean * (1.0 - mean);
-        if !self.is_share || slope <= 0.0 || (ends.0 >= 0.0 && ends.1 <= 1.0) {
-            return Some(ends);
+        match self.domain {
+            Domain::Any => return Some(ends),
+            Domain::Amount => return Some((ends.0.max(0.0), ends.1)),
+            Domain::Share if slope <= 0.0 || (ends.0 >= 0.0 && ends.1 <= 1.0) => return Some(ends),
+            Domain::Share => {}
         }
         let (center, reach) = ((mean / (1.0 - mean)).ln(), half / slope);
         let logistic = |logit: f64| 1.0 / (1.0 + (-logit).exp());
@@ -81,7 +110,7 @@ pub fn estimate(values: &[f64]) -> Option<Estimate> {
     let values = finite(values);
     let half_width = standard_deviation(&values)
         .map(|deviation| critical_t(values.len() - 1) * deviation / (values.len() as f64).sqrt());
-    Some(Estimate { mean: mean(&values)?, n: values.len(), half_width, is_share: false })
+    Some(Estimate { mean: mean(&values)?, n: values.len(), half_width, domain: Domain::Any })
 }
 
 /// 95% interval of a share that `part` of `all` trials make, by the score of Wilson (1927): within 0 and 1 for few trials too. `None`
@@ -343,7 +372,7 @@ mod tests {
 
     #[test]
     fn the_interval_of_a_share_stays_within_0_and_1_and_others_are_as_student_has_them() {
-        let share = |values: &[f64]| Estimate { is_share: true, ..estimate(values).unwrap() };
+        let share = |values: &[f64]| estimate(values).unwrap().of(Domain::Share);
         for values in [&[0.99, 1.0, 0.9][..], &[0.0, 0.0, 0.02], &[0.1, 0.9], &[0.5, 0.51], &[0.0, 1.0]] {
             let (low, high) = share(values).interval().unwrap();
             let made = share(values);
@@ -361,5 +390,14 @@ mod tests {
         assert!((made.mean - 0.5).abs() < 1e-12);
         close(high, 1.0 / (1.0 + (-4.0 * made.half_width.unwrap()).exp()));
         close(low, 1.0 - high);
+    }
+
+    #[test]
+    fn the_interval_of_an_amount_ends_at_0_and_that_of_a_difference_does_not() {
+        let made = estimate(&[1.0, 2.0, 14.0]).unwrap();
+        assert!(made.low().unwrap() < 0.0);
+        assert_eq!(made.of(Domain::Amount).interval(), Some((0.0, made.high().unwrap())));
+        let narrow = estimate(&[1.0, 1.1]).unwrap();
+        assert_eq!(narrow.of(Domain::Amount).interval(), narrow.interval());
     }
 }

@@ -86,10 +86,10 @@ fn round_numbers(value: f64) -> impl DoubleEndedIterator<Item = f64> {
 mod tests {
     use super::super::{Place, Title};
     use super::*;
-    use crate::statistics::Estimate;
+    use crate::statistics::{Domain, Estimate};
 
     fn mark(x: f64, mean: f64, half_width: Option<f64>) -> Mark {
-        let value = Estimate { mean, n: 2, half_width, is_share: false };
+        let value = Estimate { mean, n: 2, half_width, domain: Domain::Any };
         Mark { x: Place::At(x), series: "one".into(), panel: None, value, baseline: None }
     }
 

@@ -482,9 +482,10 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::statistics::Domain;
 
     fn mark(x: Place, series: &str, panel: Option<&str>) -> Mark {
-        let value = Estimate { mean: 0.5, n: 5, half_width: Some(0.1), is_share: true };
+        let value = Estimate { mean: 0.5, n: 5, half_width: Some(0.1), domain: Domain::Share };
         Mark { x, series: series.into(), panel: panel.map(Into::into), value, baseline: Some(value) }
     }
 

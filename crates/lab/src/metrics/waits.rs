@@ -34,7 +34,8 @@ impl Waits {
         (summary.waiting_max, summary.waiting_bytes_max) = self.most();
         let lasts_s = |wait: &Wait| (wait.until - wait.since).as_secs_f64();
         let time_s = (now - from).as_secs_f64();
-        let mean = |sum: f64| if time_s > 0.0 { sum / time_s } else { 0.0 };
+        // The sum of nothing is -0.
+        let mean = |sum: f64| if time_s > 0.0 { sum / time_s + 0.0 } else { 0.0 };
         summary.waiting_avg = mean(self.0.iter().map(lasts_s).sum());
         summary.waiting_bytes_avg = mean(self.0.iter().map(|wait| wait.size as f64 * lasts_s(wait)).sum());
     }

@@ -112,14 +112,14 @@ fn map(results: &Results, ranked: &Ranked<'_, '_>) -> Option<HeatMap> {
         let found = point.values.iter().find(|(path, _)| path == of);
         found.map(|(_, value)| value.clone()).unwrap_or_default()
     };
-    let mut cells: Vec<(String, String, Vec<f64>)> = Vec::new();
+    let mut cells: Vec<(String, String, Vec<f64>, String)> = Vec::new();
     // In the order of the points, not of their rank.
     for point in results.points() {
         let Some(number) = mean(&point, ranked.metric) else { continue };
         let (row, column) = (value(&point, row), value(&point, column));
-        match cells.iter_mut().find(|(r, c, _)| *r == row && *c == column) {
+        match cells.iter_mut().find(|(r, c, ..)| *r == row && *c == column) {
             Some(cell) => cell.2.push(number),
-            None => cells.push((row, column, vec![number])),
+            None => cells.push((row, column, vec![number], interval_text(point.estimate(ranked.metric)))),
         }
     }
     let most = all.iter().filter_map(|point| mean(point, ranked.metric)).fold(0.0, f64::max);
@@ -129,9 +129,10 @@ fn map(results: &Results, ranked: &Ranked<'_, '_>) -> Option<HeatMap> {
     let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
     let title = format!("{}{unit}", ranked.title);
     let mut made = HeatMap::new((&title, several), [&last(row), &last(column)], Colours::UpTo(most));
-    for (row, column, numbers) in cells {
+    for (row, column, numbers, only) in cells {
         let average = numbers.iter().sum::<f64>() / numbers.len() as f64;
-        made.add(&row, &column, average, &format!("{row}, {column}: {}", number(average)));
+        let shown = if numbers.len() == 1 { only } else { number(average) };
+        made.add(&row, &column, average, &format!("{row}, {column}: {shown}"));
     }
     made.drawn()
 }
@@ -174,15 +175,19 @@ fn difference(best: &Point, next: &Point, metric: &str) -> String {
 
 /// What limits the best one.
 fn lost(point: &Point) -> Option<String> {
-    let parts: Vec<String> = LOST
-        .iter()
-        .filter_map(|(metric, words)| Some((mean(point, metric)?, words)))
-        .filter(|(count, _)| *count > 0.0)
-        .map(|(count, words)| format!("{} {words}", number(count)))
-        .collect();
-    let created = mean(point, "created")?;
-    (!parts.is_empty())
-        .then(|| format!("Of {} bundles the best lost these: {}.", number(created), parts.join("; ")))
+    let of = |(metric, words): &(&str, &'static str)| Some((mean(point, metric)?, *words));
+    let parts: Vec<(f64, &str)> = LOST.iter().filter_map(of).filter(|(count, _)| *count > 0.0).collect();
+    let (created, delivered) = (mean(point, "created")?, mean(point, "delivered")?);
+    let missing = created - delivered;
+    let others = (parts.iter().map(|part| part.0).sum::<f64>() < missing)
+        .then(|| "the others were in buffers or on their way at the end".to_owned());
+    let words: Vec<String> =
+        parts.iter().map(|(count, words)| format!("{} {words}", number(*count))).collect();
+    let all: Vec<String> = words.into_iter().chain(others).collect();
+    (missing > 0.0).then(|| {
+        let of = format!("{} of {} bundles", number(missing), number(created));
+        format!("The best did not deliver {of}: {}.", all.join("; "))
+    })
 }
 
 #[cfg(test)]
@@ -199,6 +204,7 @@ mod tests {
                 metrics: vec![
                     ("delivery_prob".into(), *share),
                     ("created".into(), 100.0),
+                    ("delivered".into(), 100.0 * *share),
                     ("dropped_overflow".into(), 5.0),
                 ],
             })
@@ -221,7 +227,8 @@ mod tests {
             made[1]
         );
         assert!(made[1].ends_with("is beyond chance."), "{}", made[1]);
-        assert_eq!(made[2], "Of 100 bundles the best lost these: 5 copies were dropped for lack of room.");
+        let lost = "The best did not deliver 45 of 100 bundles: 5 copies were dropped for lack of room; the others were in buffers or on their way at the end.";
+        assert_eq!(made[2], lost);
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub enum Holds {
     Yes,
     /// None of it.
     No,
-    /// Some of it, or the direction is right but chance would explain it.
+    /// Some of it; or undecided: the direction is right, but chance would explain it.
     Partly,
     /// These runs cannot test it, for this reason.
     Untestable(String),
@@ -70,7 +70,7 @@ impl Finding {
         Self { compared, ..self }
     }
 
-    /// "yes", or "partly, 2 of 3".
+    /// "yes", or "partly, 2 of 3", or "undecided, 0 of 3".
     pub fn words(&self) -> String {
         words(&self.holds, self.parts)
     }
@@ -78,6 +78,7 @@ impl Finding {
 
 fn words(holds: &Holds, parts: Option<[usize; 2]>) -> String {
     match (holds, parts) {
+        (Holds::Partly, Some([0, all])) => format!("undecided, 0 of {all}"),
         (Holds::Partly, Some([hold, all])) => format!("{}, {hold} of {all}", holds.word()),
         _ => holds.word().to_owned(),
     }

@@ -159,12 +159,16 @@ impl Report {
         let tested = self.claims.iter().filter(|claim| claim.holds.reason().is_empty()).count();
         let hold = self.claims.iter().filter(|claim| claim.holds == Holds::Yes).count();
         let partly = self.claims.iter().filter(|claim| claim.holds == Holds::Partly).count();
+        let untestable = match self.claims.len() - tested {
+            0 => String::new(),
+            some => format!(", {some} untestable"),
+        };
         let claims = (tested > 0).then(|| {
             Measure::count(
                 "claims that hold",
                 hold,
                 tested,
-                format!("{partly} partly, {} not", tested - hold - partly),
+                format!("{partly} partly, {} not{untestable}", tested - hold - partly),
             )
         });
         self.front.measures.iter().chain(&claims).map(Measure::context).collect()

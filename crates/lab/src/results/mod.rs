@@ -5,9 +5,8 @@ mod parquet;
 mod summary;
 pub(crate) mod terminal;
 
-use crate::metrics::is_share;
 pub use crate::metrics::{Build, number};
-use crate::statistics::{self, Estimate};
+use crate::statistics::{self, Domain, Estimate};
 use crate::sweep;
 pub use crate::text_table::table_text;
 use std::collections::BTreeMap;
@@ -84,7 +83,7 @@ impl Point<'_> {
     /// Mean and interval of a metric over the seeds.
     pub fn estimate(&self, metric: &str) -> Option<Estimate> {
         let values: Vec<f64> = self.rows.iter().filter_map(|row| row.metric(metric)).collect();
-        statistics::estimate(&values).map(|made| Estimate { is_share: is_share(metric), ..made })
+        statistics::estimate(&values).map(|made| made.of(Domain::of(metric)))
     }
 
     /// A metric by seed.

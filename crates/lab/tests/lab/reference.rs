@@ -51,8 +51,8 @@ fn the_page_of_traces_lists_every_column() {
         MADE,
         "`lightlag run SCENARIO --trace FILE` writes one row per record: a Parquet table where the name ends in `.parquet`, \
          lines of JSON where it ends in `.jsonl`. The keys of a line are the columns; a column without a value is \
-         omitted. Rows are in the order of time. `time_ns` counts nanoseconds from the start of the run. Numbers of nodes, \
-         links, flows, consumers and producers count from 0 in the order of the scenario.\n\n\
+         omitted. Rows are in the order of time; only the row of a packet that is lost on a link (`dropped`, `lost`) can stand \
+         before earlier ones. `time_ns` counts nanoseconds from the start of the run. Numbers of nodes, links, flows, consumers and producers count from 0 in the order of the scenario.\n\n\
          ```sh\nlightlag run scenarios/helsinki.toml --trace out/trace.jsonl\nhead -3 out/trace.jsonl\n```\n\n",
         &columns("Bundles", "A scenario with nodes, contacts and traffic.", Row::COLUMNS),
         &columns("Packets", "A scenario with links and flows.", PacketRow::COLUMNS),

@@ -40,10 +40,13 @@ pub fn front(results: &Results) -> Front {
     let (arc, tcp, all) = (at(results, ARC), best(results, PAPER_TCPS), best(results, variants()));
     let kbit = |value: Estimate| format!("{} kbit/s", interval_text(Some(value)));
     let won = arc.zip(tcp).map(|((_, arc), (name, tcp))| {
+        // Of ratios of two means with wide intervals only the end that is sure says something.
+        let least = arc.low().zip(tcp.high()).map(|(low, high)| format!(" ({} at least)", number((low / high).floor())));
         format!(
-            "At a round trip of {FAR_S} s ARC delivers {}, {} times as much as the best of the paper's TCPs ({name}: {}).",
+            "At a round trip of {FAR_S} s ARC delivers {}, {} times as much{} as the best of the paper's TCPs ({name}: {}).",
             kbit(arc),
             number((arc.mean / tcp.mean).round()),
+            least.unwrap_or_default(),
             kbit(tcp)
         )
     });

@@ -15,7 +15,7 @@ use crate::shared::{Evidence, Real, Said, Study};
 use lightlag_lab::metrics::Part;
 use lightlag_lab::results::Results;
 use lightlag_lab::run::Outcome;
-use lightlag_lab::statistics::{self, Estimate, estimate};
+use lightlag_lab::statistics::{self, Domain, Estimate, estimate};
 use std::sync::LazyLock;
 
 static WORDS: LazyLock<Words> = LazyLock::new(|| Words::read(include_str!("study.toml")));
@@ -74,7 +74,7 @@ fn goodputs(results: &Results, figure: &str, variant: &str, places: &[(&str, f64
 
 /// Their mean and interval.
 fn goodput(results: &Results, figure: &str, variant: &str, places: &[(&str, f64)]) -> Option<Estimate> {
-    estimate(&goodputs(results, figure, variant, places))
+    estimate(&goodputs(results, figure, variant, places)).map(|made| made.of(Domain::Amount))
 }
 
 /// Goodputs in kbit/s of two flows beside each other.

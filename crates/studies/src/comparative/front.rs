@@ -43,7 +43,7 @@ fn tiles(world: &str, view: &Runs<'_>) -> Vec<Measure> {
         Measure::new(title, interval_text(Some(value)), "delivery ratio, epidemic routing")
             .of_bound(value.mean)
     };
-    let best = best.map(|(name, value)| tile(format!("best {place}: {name}"), value));
+    let best = best.map(|(name, value)| tile(format!("best mechanism {place}: {name}"), value));
     best.into_iter().chain(of(BASELINE).map(|value| tile(format!("no control {place}"), value))).collect()
 }
 

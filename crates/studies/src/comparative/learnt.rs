@@ -57,15 +57,22 @@ fn control(data: &Data<'_>) -> String {
         let (name, _) = *all.iter().find(|(name, _)| *name != BASELINE)?;
         let described =
             |name: &str| interval(view.only(ROUTER, "epidemic").only(MECHANISM, name).estimate(RATIO));
-        Some((name.to_owned(), described(name), described(of(&all, BASELINE).map(|_| BASELINE)?)))
+        let useless = all.first().is_some_and(|(best, _)| *best == BASELINE);
+        Some((name.to_owned(), described(name), described(of(&all, BASELINE).map(|_| BASELINE)?), useless))
     };
     let (Some(planets), Some(earth)) = (best(&data.figure_7), best(&data.figure_9)) else {
         return NOT_RUN.to_owned();
     };
     format!(
         "With epidemic routing the best mechanism on Earth (figure 9), {}, delivers {} where no control delivers {}; the best \
-         between planets (figure 7), {}, {} where no control delivers {}.",
-        earth.0, earth.1, earth.2, planets.0, planets.1, planets.2
+         between planets (figure 7), {}, {} where no control delivers {}{}.",
+        earth.0,
+        earth.1,
+        earth.2,
+        planets.0,
+        planets.1,
+        planets.2,
+        if planets.3 { ": there no mechanism helps" } else { "" }
     )
 }
 
@@ -86,7 +93,7 @@ fn universal(data: &Data<'_>) -> String {
         return format!("In both worlds {first} delivers most with epidemic routing (figures 7 and 9).");
     }
     let behind = |name: &str, world: &[(&str, f64)]| {
-        of(world, name).map_or_else(|| NOT_RUN.to_owned(), |ratio| number(world[0].1 - ratio))
+        of(world, name).map_or_else(|| NOT_RUN.to_owned(), |ratio| format!("{:.2}", world[0].1 - ratio))
     };
     format!(
         "Nothing is best in both worlds: {first}, which delivers most between planets (figure 7), is {} below the best on Earth (figure 9), and \
@@ -94,7 +101,7 @@ fn universal(data: &Data<'_>) -> String {
         behind(first, earth),
         behind(second, planets),
         least.0,
-        number(least.1)
+        format_args!("{:.2}", least.1)
     )
 }
 

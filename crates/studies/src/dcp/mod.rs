@@ -20,9 +20,8 @@ use crate::shared::points::metrics_of;
 use crate::shared::runs::Runs;
 use crate::shared::words::Words;
 use crate::shared::{Evidence, Real, Said, Study};
-use lightlag_lab::metrics::is_share;
 use lightlag_lab::results::Results;
-use lightlag_lab::statistics::{Estimate, estimate};
+use lightlag_lab::statistics::{Domain, Estimate, estimate};
 use std::sync::LazyLock;
 
 static WORDS: LazyLock<Words> = LazyLock::new(|| Words::read(include_str!("study.toml")));
@@ -107,7 +106,7 @@ impl Number {
     /// Their mean and interval.
     fn of(self, results: &Results, figure: &str, variant: &str, places: Places<'_>) -> Option<Estimate> {
         let made = estimate(&self.each(results, figure, variant, places));
-        made.map(|made| Estimate { is_share: is_share(self.0), ..made })
+        made.map(|made| made.of(Domain::of(self.0)))
     }
     /// Their mean.
     fn mean(self, results: &Results, figure: &str, variant: &str, places: Places<'_>) -> Option<f64> {
@@ -118,7 +117,7 @@ impl Number {
 /// Mean and interval, from 0 to 1, of shares in percent.
 fn estimate_share(percent: &[f64]) -> Option<Estimate> {
     let shares: Vec<f64> = percent.iter().map(|share| share / 100.0).collect();
-    estimate(&shares).map(|made| Estimate { is_share: true, ..made })
+    estimate(&shares).map(|made| made.of(Domain::Share))
 }
 
 /// Shares of one of two flows, in percent of what both get, by seed.

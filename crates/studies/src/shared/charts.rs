@@ -3,7 +3,7 @@
 use lightlag_lab::figure::{self, Mark, Place, Plot, Title};
 use lightlag_lab::report::{Figure, Table};
 use lightlag_lab::results::interval_text;
-use lightlag_lab::statistics::Estimate;
+use lightlag_lab::statistics::{Domain, Estimate};
 
 /// Shown where there is no value.
 pub const NONE: &str = "-";
@@ -21,7 +21,7 @@ pub fn named(x: &str, series: &str, panel: Option<&str>, value: Estimate) -> Mar
 
 /// A value without an interval.
 pub fn alone(value: f64) -> Estimate {
-    Estimate { mean: value, n: 1, half_width: None, is_share: false }
+    Estimate { mean: value, n: 1, half_width: None, domain: Domain::Any }
 }
 
 /// A quantity with its unit; none where that is empty.

@@ -1,7 +1,7 @@
 //! The few tests that all claims are made of.
 //!
 //! A claim about several mechanisms has several parts. Their p-values are corrected together after Holm. It holds if
-//! all parts hold, and does not if none does.
+//! all parts hold, and does not if none does, unless chance alone would explain that of half of them.
 
 use lightlag_lab::compare::SIGNIFICANCE;
 use lightlag_lab::report::{Compared, Finding, Holds, Met};
@@ -199,10 +199,9 @@ fn sentence(part: &Part, end: End) -> String {
 fn joined(ends: &[End]) -> Holds {
     if ends.iter().all(|end| *end == End::Holds) {
         Holds::Yes
-    } else if ends.iter().all(|end| *end == End::Fails) {
-        Holds::No
     } else {
-        Holds::Partly
+        let of = |wanted: End| ends.iter().filter(|end| **end == wanted).count();
+        if of(End::Holds) == 0 && of(End::Leans) < of(End::Fails) { Holds::No } else { Holds::Partly }
     }
 }
 
@@ -226,8 +225,13 @@ mod tests {
     }
 
     #[test]
-    fn a_right_direction_that_chance_explains_is_partly() {
-        assert_eq!(judge(vec![Part::positive("x", test(&[1.0, -0.9, 0.2]))]).holds, Holds::Partly);
+    fn a_right_direction_that_chance_explains_is_undecided() {
+        let leans = || Part::positive("x", test(&[1.0, -0.9, 0.2]));
+        let down = || Part::positive("down", test(&[-1.0, -1.1, -0.9, -1.0]));
+        assert_eq!(judge(vec![leans()]).holds, Holds::Partly);
+        assert_eq!(judge(vec![leans()]).words(), "undecided, 0 of 1");
+        assert_eq!(judge(vec![leans(), down()]).words(), "undecided, 0 of 2");
+        assert_eq!(judge(vec![leans(), down(), down()]).holds, Holds::No);
         assert_eq!(judge(vec![Part::positive("x", test(&[1.0]))]).holds, Holds::Partly);
     }
 

@@ -1,8 +1,7 @@
 //! Slices of a table of results: runs with some values in their columns.
 
-use lightlag_lab::metrics::is_share;
 use lightlag_lab::results::{Results, Row};
-use lightlag_lab::statistics::{self, Estimate, Paired};
+use lightlag_lab::statistics::{self, Domain, Estimate, Paired};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Column of the table of runs: the figures that a run is in, with a blank between two.
@@ -120,7 +119,7 @@ impl<'a> Runs<'a> {
     /// Mean and interval of a metric over seeds.
     pub fn estimate(&self, metric: &str) -> Option<Estimate> {
         let values: Vec<f64> = self.by_seed(metric).into_values().collect();
-        statistics::estimate(&values).map(|made| Estimate { is_share: is_share(metric), ..made })
+        statistics::estimate(&values).map(|made| made.of(Domain::of(metric)))
     }
 
     /// The slices along a numeric column, ascending.
