@@ -5,7 +5,7 @@ import type { Recording, Rows } from "./recording.svelte";
 
 /** A sender's view of its flow. */
 export class Flow {
-  /** Packets of data as they are sent: when, where they begin, how long they are, whether that was sent before. */
+  /** Packets of data as they are sent: when, where they begin (of datagrams: how much was sent before), how long they are, whether that was sent before. */
   readonly sent = { time: reals(), offset: reals(), length: wholes(), again: bytes(), /** Bytes until then, this packet's with them. */ total: reals() };
   /** Acknowledgements as they come back. */
   readonly acked = { time: reals(), to: reals() };
@@ -16,33 +16,55 @@ export class Flow {
   /** Round-trip samples in seconds: of data that were sent once. */
   readonly rtt = { time: reals(), value: reals() };
   /** Bytes sent and not acknowledged. */
-  readonly flight = new Steps();
+  private readonly unacknowledged = new Steps();
+  /** Bytes sent, and neither lost nor arrived. */
+  private readonly underway = new Steps();
   private highest = -1;
-  private base = NaN;
   private ackedTo = 0;
   private asked = 0;
+  private sentTo = 0;
+  /** Where datagrams stand among all that was sent, by their number in the trace, until they arrive. */
+  private places = new Map<number, number>();
   constructor(readonly name: string) {}
 
-  send(time: number, offset: number, length: number) {
-    // Offsets of datagrams begin anywhere; those of a stream at zero.
-    if (Number.isNaN(this.base)) this.base = offset > 2 ** 40 ? offset : 0;
-    const at = offset - this.base;
+  /** Whether the trace says what was acknowledged: of datagrams it does not. */
+  get acknowledges() {
+    return this.acked.time.length > 0;
+  }
+  /** Bytes in flight: sent and not acknowledged, or else those on their way. */
+  get flight() {
+    return this.acknowledges ? this.unacknowledged : this.underway;
+  }
+
+  send(time: number, number: number, length: number, stream: boolean) {
+    const before = this.sent.total.length > 0 ? this.sent.total.last : 0;
+    const known = this.places.get(number);
+    const at = stream ? number : known ?? before;
+    if (!stream) this.places.set(number, at);
     this.sent.time.push(time);
     this.sent.offset.push(at);
     this.sent.length.push(length);
-    this.sent.total.push((this.sent.total.length > 0 ? this.sent.total.last : 0) + length);
-    this.sent.again.push(at <= this.highest ? 1 : 0);
+    this.sent.total.push(before + length);
+    this.sent.again.push(stream ? +(at <= this.highest) : +(known !== undefined));
     this.highest = Math.max(this.highest, at);
     this.sentTo = Math.max(this.sentTo, at + length);
-    this.flight.push(time, Math.max(0, this.sentTo - this.ackedTo));
+    this.unacknowledged.push(time, Math.max(0, this.sentTo - this.ackedTo));
+    this.underway.add(time, length);
   }
-  private sentTo = 0;
+  /** A packet of data arrived at the end of a link, or goes on to the next one. */
+  arrive(time: number, number: number, length: number) {
+    this.places.delete(number);
+    this.underway.add(time, -length);
+  }
+  goOn(time: number, length: number) {
+    this.underway.add(time, length);
+  }
   ack(time: number, to: number) {
-    if (to <= this.ackedTo || Number.isNaN(this.base) || this.base > 0) return;
+    if (to <= this.ackedTo) return;
     this.ackedTo = to;
     this.acked.time.push(time);
     this.acked.to.push(to);
-    this.flight.push(time, Math.max(0, this.sentTo - to));
+    this.unacknowledged.push(time, Math.max(0, this.sentTo - to));
     // The last first-time packet that this acknowledges.
     let found: number | undefined;
     for (; this.asked < this.sent.time.length && this.sent.offset.get(this.asked) < to; this.asked++) {
@@ -54,10 +76,11 @@ export class Flow {
       this.rtt.value.push(time - this.sent.time.get(found));
     }
   }
-  lose(time: number, offset: number, why: string, link: number) {
+  lose(time: number, number: number, length: number, why: string, link: number) {
     this.lost.link.push(link);
     this.lost.time.push(time);
-    this.lost.offset.push(offset - (Number.isNaN(this.base) ? 0 : this.base));
+    this.lost.offset.push(this.places.get(number) ?? number);
+    this.underway.add(time, -length);
     this.lost.why.push(Math.max(1, DROPS.indexOf(why)));
   }
   /** Bytes a second that were sent after `from`, until `to`. */
@@ -90,14 +113,15 @@ export class Packets {
     const of = (name: string) => rows.number(name);
     const [time, link, flow, hop, length, offset, ack, print, size, forward] =
       ["time_ns", "link", "flow", "hop", "length", "offset", "ack", "print", "bytes", "forward"].map(of) as ReturnType<typeof of>[] as [N, N, N, N, N, N, N, N, N, N];
+    const what = rows.text("what") as T;
     const [kind, why, linkName, from, to, flowName] = ["kind", "why", "link_name", "from_name", "to_name", "flow_name"].map((name) => rows.text(name)) as [T, T, T, T, T, T];
     for (let row = 0; row < rows.count; row++) {
       const at = (time(row) ?? 0) / 1e9;
-      const what = kind(row);
-      if (what === "end") continue;
+      const happened = kind(row);
+      if (happened === "end") continue;
       const number = flow(row) ?? 0;
       const one = this.flows[number] ?? this.flow(number, flowName(row) ?? `flow ${number}`);
-      if (what === "delivered") {
+      if (happened === "delivered") {
         one.delivered.push(at, size(row) ?? 0);
         continue;
       }
@@ -105,15 +129,21 @@ export class Packets {
       if (this.links.name[on] === undefined) this.links.meet(on, linkName(row) ?? `link ${on}`, from(row) ?? "one end", to(row) ?? "the other end");
       const data = (length(row) ?? 0) > 0;
       const key = print(row) ?? (offset(row) ?? 0) * 64 + number;
-      if (what === "offered") {
+      const [place, bytes, ours] = [offset(row) ?? 0, length(row) ?? 0, data && forward(row) === 1];
+      if (happened === "offered") {
         this.links.offered(at, on, key, size(row) ?? 0, number, data ? 0 : 1);
-        if (forward(row) === 1 && data && hop(row) === 0) one.send(at, offset(row) ?? 0, length(row) ?? 0);
+        // `data` are bytes of a stream at an offset; anything else has a number.
+        if (ours && hop(row) === 0) one.send(at, place, bytes, what(row) === "data");
+        else if (ours) one.goOn(at, bytes);
       } else {
-        const id = this.links.ended(at, on, key, what === "dropped" ? why(row) ?? "other" : undefined);
+        const id = this.links.ended(at, on, key, happened === "dropped" ? why(row) ?? "other" : undefined);
         if (id === undefined) continue;
-        if (what === "dropped" && data) one.lose(at, offset(row) ?? 0, why(row) ?? "other", on);
-        if (what === "arrived" && forward(row) === 0) one.ack(at, ack(row) ?? 0);
-        else if (what === "arrived" && data) this.all.marks.delivered.push(at, this.links.to[on]!, number);
+        if (happened === "dropped" && ours) one.lose(at, place, bytes, why(row) ?? "other", on);
+        if (happened === "arrived" && forward(row) === 0) one.ack(at, ack(row) ?? 0);
+        else if (happened === "arrived" && data) {
+          if (ours) one.arrive(at, place, bytes);
+          this.all.marks.delivered.push(at, this.links.to[on]!, number);
+        }
       }
     }
   }
