@@ -50,3 +50,22 @@ test("a row that a trace has no records for is omitted", async () => {
   assert.deepEqual(said, []);
   await close();
 });
+
+test("the sequence of a datagram flow ends at the bytes sent, its losses stand within it, and its window does not grow for ever", async () => {
+  // Numbers of datagrams as the world of LTP has them: the block times 2^32. Each crosses two links; of every tenth the second one loses it.
+  const [length, count] = [1000, 300];
+  const row = (kind, at, hop, number, more) => ({ time_ns: at * 1e9, kind, link: hop, flow: 0, link_name: `l${hop}`, from_name: `n${hop}`, to_name: `n${hop + 1}`, flow_name: "f", forward: true, hop, what: "datagram", bytes: length + 40, length, offset: (number + 1) * 2 ** 32 + (number % 7), print: number + 1, ...more });
+  const rows = Array.from({ length: count }, (_, at) => [row("offered", at / 10, 0, at), row("arrived", at / 10 + 0.2, 0, at), row("offered", at / 10 + 0.2, 1, at),
+    at % 10 === 9 ? row("dropped", at / 10 + 0.25, 1, at, { why: "lost" }) : row("arrived", at / 10 + 0.4, 1, at)]).flat().sort((a, b) => a.time_ns - b.time_ns);
+  const { page, said, close } = await open([lines([...rows, { time_ns: 31e9, kind: "end", flow: 0 }])], { hash: "#view=packets&t=20" });
+  const flow = await page.evaluate(() => { const [flow] = window.lightlag.sides[0].packets.flows; const { sent, lost, flight } = flow;
+    return { ends: sent.offset.last + sent.length.last, total: sent.total.last, lost: [...lost.offset.data.slice(0, lost.offset.length)], most: flight.peak(0, Infinity), last: flight.value.last }; });
+  assert.equal(flow.ends, count * length);
+  assert.equal(flow.total, count * length);
+  assert.deepEqual(flow.lost, Array.from({ length: count / 10 }, (_, at) => (10 * at + 9) * length), "where they stand among what was sent");
+  assert.ok(flow.most >= 4 * length && flow.most <= 5 * length, `${flow.most} B on the way`);
+  assert.equal(flow.last, 0);
+  assert.deepEqual((await drawn(page)).titles.slice(0, 2), ["Sequence: sent, lost", "Window: sent, neither arrived nor lost"]);
+  assert.deepEqual(said, []);
+  await close();
+});

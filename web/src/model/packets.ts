@@ -19,12 +19,17 @@ export class Flow {
   private readonly unacknowledged = new Steps();
   /** Bytes sent, and neither lost nor arrived. */
   private readonly underway = new Steps();
+  /** Packets that were sent before. */
+  repeated = 0;
   private highest = -1;
   private ackedTo = 0;
   private asked = 0;
   private sentTo = 0;
-  /** Where datagrams stand among all that was sent, by their number in the trace, until they arrive. */
+  /** Where datagrams stand among all that was sent, by their number in the trace, until they arrive; and of those that arrived last,
+   *  as they may go on over another link. */
   private places = new Map<number, number>();
+  private landed = new Map<number, number>();
+  private landedAt = NaN;
   constructor(readonly name: string) {}
 
   /** Whether the trace says what was acknowledged: of datagrams it does not. */
@@ -45,7 +50,9 @@ export class Flow {
     this.sent.offset.push(at);
     this.sent.length.push(length);
     this.sent.total.push(before + length);
-    this.sent.again.push(stream ? +(at <= this.highest) : +(known !== undefined));
+    const again = stream ? at <= this.highest : known !== undefined;
+    this.sent.again.push(+again);
+    this.repeated += +again;
     this.highest = Math.max(this.highest, at);
     this.sentTo = Math.max(this.sentTo, at + length);
     this.unacknowledged.push(time, Math.max(0, this.sentTo - this.ackedTo));
@@ -53,10 +60,16 @@ export class Flow {
   }
   /** A packet of data arrived at the end of a link, or goes on to the next one. */
   arrive(time: number, number: number, length: number) {
+    const place = this.places.get(number);
+    if (time !== this.landedAt) this.landed.clear();
+    this.landedAt = time;
+    if (place !== undefined) this.landed.set(number, place);
     this.places.delete(number);
     this.underway.add(time, -length);
   }
-  goOn(time: number, length: number) {
+  goOn(time: number, number: number, length: number) {
+    const place = this.landed.get(number);
+    if (place !== undefined) this.places.set(number, place);
     this.underway.add(time, length);
   }
   ack(time: number, to: number) {
@@ -134,7 +147,7 @@ export class Packets {
         this.links.offered(at, on, key, size(row) ?? 0, number, data ? 0 : 1);
         // `data` are bytes of a stream at an offset; anything else has a number.
         if (ours && hop(row) === 0) one.send(at, place, bytes, what(row) === "data");
-        else if (ours) one.goOn(at, bytes);
+        else if (ours) one.goOn(at, place, bytes);
       } else {
         const id = this.links.ended(at, on, key, happened === "dropped" ? why(row) ?? "other" : undefined);
         if (id === undefined) continue;
