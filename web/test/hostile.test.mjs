@@ -93,6 +93,58 @@ test("scripts in names stay text, in every view and in what is saved", async () 
   await close();
 });
 
+const node = (number, name, time_ns = 0) => ({ time_ns, kind: "node", node: number, bytes: 1000, node_name: name });
+const made = (time_ns, bundle = 0) => ({ time_ns, kind: "created", node: 0, peer: 1, bundle, bytes: 600, since_ns: time_ns, expires_ns: 9e9 });
+const END = { time_ns: 8e9, kind: "end" };
+
+test("records that no run can have end in one line that says which, and what is wrong", async () => {
+  const start = [node(0, "a"), node(1, "b")];
+  for (const [rows, wanted] of [
+    [[...start, made(2e9), END, made(8e9, 1)], /^record 5 \(`created`\) comes after the end record/],
+    [[...start, END, END], /^record 4 \(`end`\) comes after the end record/],
+    [[...start, { ...made(0), time_ns: -5e12 }, END], /^record 3 \(`created`\) has time_ns -5000000000000; it should be from 0/],
+    [[...start, made(2e9), made(3e9), END], /^record 4 \(`created`\) creates bundle 0 a second time/],
+    [[...start, made(6e9), { ...made(3e9, 1) }, END], /^record 4 \(`created`\) is at 3 s, and the one before at 6 s; records should be in the order of time/],
+    [[...start, { kind: "created", node: 0, peer: 1, bundle: 0 }, END], /^record 3 \(`created`\) has no time/],
+    [[...start, { time_ns: 0, kind: "position", node: 0, x_m: 1e308, y_m: 0 }, END], /^record 3 \(`position`\) has x_m 1e\+308; it should be from -1000000000000000000 to 1000000000000000000/],
+  ]) assert.match(await errorOf(lines(rows)), wanted);
+});
+
+test("what is lost on a link is recorded before its time, and no error", async () => {
+  const row = (kind, at, print, more) => ({ time_ns: at, kind, link: 0, flow: 0, forward: true, hop: 0, bytes: 1000, length: 960, offset: 960 * print, print, ...more });
+  const { page, said, close } = await open([lines([row("offered", 0, 1), row("offered", 1e9, 2), row("dropped", 3e9, 2, { why: "lost" }), row("arrived", 2e9, 1), { time_ns: 4e9, kind: "end" }])]);
+  assert.deepEqual(await page.locator("[role=alert]").allTextContents(), []);
+  assert.deepEqual(said, []);
+  await close();
+});
+
+test("a trace without its end record is shown, with a note that the run may have gone on", async () => {
+  const rows = [node(0, "a"), node(1, "b"), made(2e9), { time_ns: 6e9, kind: "gone", node: 0, bundle: 0, why: "expired", since_ns: 2e9 }];
+  for (const [more, wanted] of [[[], ["The trace ends without its end record: the run may have gone on after 6.00 s."]], [[END], []]]) {
+    const { page, said, close } = await open([lines([...rows, ...more])]);
+    assert.deepEqual(await page.locator("section [role=note]").allTextContents(), wanted);
+    assert.deepEqual(await page.locator("[role=alert]").allTextContents(), []);
+    assert.deepEqual(said, []);
+    await close();
+  }
+  const text = readFileSync(new URL("walkers.toml", import.meta.url), "utf8").replace(/duration = "[^"]*"/, 'duration = "1 min"');
+  const { page, close } = await open([scenario(text)]);
+  assert.equal(await page.evaluate(() => window.lightlag.sides[0].state), "whole");
+  assert.equal(await page.locator("[role=note]").count(), 0, "a world that runs in the page");
+  await close();
+});
+
+test("signs that steer how others are shown stand as replacement characters", async () => {
+  const steers = "\u202e\u0007\u0000\u2066\u200b\ufeff";
+  const { page, said, close } = await open([{ ...lines([node(0, `ab${steers}cd`), node(1, "نود 👩‍🚀"), made(2e9), END]), title: `run${steers}` }], { hash: "#view=buffers" });
+  const shown = await page.evaluate(() => ({ names: window.lightlag.sides[0].names, text: document.body.innerText + document.title + document.querySelector("main").innerHTML + window.lightlagSvg() }));
+  assert.deepEqual(shown.names, [`ab${"\ufffd".repeat(6)}cd`, "نود 👩‍🚀"]);
+  assert.ok(![...steers].some((sign) => shown.text.includes(sign)));
+  assert.ok(shown.text.includes("run\ufffd"));
+  assert.deepEqual(said, []);
+  await close();
+});
+
 test("links that are damaged, and one that unpacks to more than a scenario can be", async () => {
   const { deflateRawSync } = await import("node:zlib");
   const url = (text) => `#s=${deflateRawSync(Buffer.from(text)).toString("base64url")}`;

@@ -4,6 +4,7 @@ import { Engine, startRun, unpack, type Answer, type Fault, type Settings } from
 import { findSources, mapOf, ofFragment, packed, type Shared, type Source } from "../read/sources";
 import { inForce, settingsOf } from "../lab/settings";
 import { Streets } from "../scene/streets";
+import { parsed } from "../draw/words";
 import { Clock, speedFor } from "../model/clock.svelte";
 import { Recording } from "../model/recording.svelte";
 
@@ -125,9 +126,9 @@ class Page {
         side.take(answer.world, answer.batch, answer.until);
         engine.ask({ do: "more" });
       }
-      else if (answer.is === "names") { side.duration = answer.duration; side.introduce(JSON.parse(answer.names)); }
+      else if (answer.is === "names") { side.duration = answer.duration; side.introduce(parsed(answer.names) as Record<string, unknown>); }
       else if (answer.is === "map") side.streets = new Streets(answer.map);
-      else if (answer.is === "end") { side.end(answer.figures, answer.took); this.ended(engine); }
+      else if (answer.is === "end") { side.end(answer.figures, answer.took, answer.cut); this.ended(engine); }
       else if (answer.is === "error") { this.faults = answer.faults ?? []; this.broken(side, answer.what, engine); }
     } catch (error) {
       this.broken(side, (error as Error).message, engine);

@@ -30,6 +30,11 @@ export function clock(seconds: number, duration = seconds): string {
   const whole = Math.floor(seconds);
   return `${Math.floor(whole / 3600)}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}`;
 }
+/** A text in which no sign steers how others are shown: control characters, marks of direction, signs without width. */
+export const plain = (text: string) => text.replace(/[\p{Cc}\p{Cs}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu, "\ufffd");
+/** JSON with such texts. */
+export const parsed = (json: string): unknown => JSON.parse(json, (_, value: unknown) => (typeof value === "string" ? plain(value) : value));
+
 /** Names of programs as words. */
 export const words = (name: string) => name.replaceAll("_", " ");
 

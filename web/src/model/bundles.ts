@@ -1,7 +1,7 @@
 /** The world of bundles: copies at nodes, transfers between them, and what becomes of each bundle. */
 import { bytes, Intervals, Open, reals, wholes } from "./grow";
 import { fateNumber, FATES, OUTCOMES } from "./marks";
-import { GAP } from "../read/columns";
+import { GAP, MOST_BUNDLES } from "../read/columns";
 import { Codes, MOST_NODES, type Recording, type Rows } from "./recording.svelte";
 
 /** Copies in buffers. */
@@ -22,7 +22,6 @@ const outcome = (name: (typeof OUTCOMES)[number]) => OUTCOMES.indexOf(name);
 const [STORED, ARRIVED, REFUSED, ABORTED] = [outcome("stored"), outcome("delivered"), outcome("refused"), outcome("aborted")];
 /** Kinds of rows that are looked at. */
 const KIND = { started: 0, sent: 1, stored: 2, gone: 3, delivered: 4, refused: 5, aborted: 6, position: 7, contact_up: 8, contact_down: 9, rate: 10, created: 11, rejected: 12, node: 13 };
-const MOST_BUNDLES = 10_000_000;
 
 export class Bundles {
   readonly copies = new Copies();

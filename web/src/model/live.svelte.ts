@@ -1,4 +1,5 @@
 /** A daemon as it reports itself once a second (crates/daemon/src/status.rs), and what changed since the last reports. */
+import { parsed } from "../draw/words";
 import { Steps } from "./grow";
 
 export interface Connection { id: string; is_ours: boolean; target: string; state: string; stack: string; priority: number; durable: boolean; accepted: [number, boolean] | null; delivered: number; backlog: number; received: number; age_s: number }
@@ -33,7 +34,7 @@ export class Live {
   heard(text: string) {
     try {
       if (text.length > MOST_TEXT) throw new Error("too long");
-      const status: unknown = JSON.parse(text);
+      const status = parsed(text);
       if (!isObject(status) || !Array.isArray(status["peers"]) || typeof status["age_s"] !== "number") throw new Error("no status");
       this.status = status as unknown as Status;
       this.trouble = "";

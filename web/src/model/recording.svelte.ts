@@ -1,6 +1,7 @@
 /** A run as the page knows it: made of batches of records, whatever their source. */
 import { GAP, NO_FLAG, type Batch, type Cells, type World } from "../read/columns";
 import type { Run } from "../read/worker";
+import { plain } from "../draw/words";
 import type { Streets } from "../scene/streets";
 import { Bundles } from "./bundles";
 import { bytes, Intervals, reals, Steps, wholes } from "./grow";
@@ -118,6 +119,8 @@ export class Recording {
   rows = $state(0);
   figures = $state<Record<string, unknown> | undefined>();
   took = $state<number | undefined>();
+  /** A trace without its end record: the run may have gone on. */
+  cut = $state(false);
   /** The map on which the nodes move. */
   streets = $state.raw<Streets | undefined>();
   scenario: string | undefined;
@@ -142,7 +145,7 @@ export class Recording {
   private taker: Taker | undefined;
 
   constructor(title: string) {
-    this.title = title;
+    this.title = plain(title);
   }
   /** What things of this world are called. */
   get item() {
@@ -163,7 +166,7 @@ export class Recording {
   take(world: World, batch: Batch, until?: number) {
     this.begin(world);
     if (world !== this.world) throw new Error("records of two worlds in one trace");
-    for (const text of batch.texts) this.texts.push(text);
+    for (const text of batch.texts) this.texts.push(plain(text));
     const rows = new Rows(batch, this.texts);
     this.taker!.take(rows);
     this.rows += batch.rows;
@@ -172,8 +175,9 @@ export class Recording {
     this.duration = Math.max(this.duration, this.until);
     this.version += 1;
   }
-  end(figures?: string, took?: number) {
+  end(figures?: string, took?: number, cut = false) {
     if (figures) this.figures = JSON.parse(figures);
+    this.cut = cut;
     this.took = took;
     if (!this.world) return this.fail("the trace has no records");
     this.duration = this.until;
@@ -181,7 +185,7 @@ export class Recording {
     this.version += 1;
   }
   fail(what: string) {
-    this.error = what;
+    this.error = plain(what);
     this.state = "failed";
   }
   /** The number of a node of this name, new if no node has it. */

@@ -35,6 +35,7 @@ export const COLUMNS: Record<World, Map<string, Kind>> = {
 
 /** Records that the page takes at most: beyond them its memory would not be bounded. */
 export const MOST_ROWS = 20_000_000;
+export const MOST_BUNDLES = 10_000_000;
 
 /** The world whose columns these are. */
 export function worldOf(names: Iterable<string>): World {

@@ -4,6 +4,7 @@ import { COLUMNS, type Batch, type World as Kind } from "./columns";
 import { pieces } from "./gzip";
 import { readJsonLines } from "./jsonl";
 import { readParquet } from "./parquet";
+import { Sound } from "./sound";
 import type { MapOf } from "../scene/streets";
 import { Table, type Declared, type ExactBatch } from "./table";
 
@@ -22,7 +23,7 @@ export type Answer =
   | { is: "batch"; world: Kind; batch: Batch; until?: number }
   | { is: "names"; names: string; duration: number }
   | { is: "map"; map: MapOf }
-  | { is: "end"; figures?: string; took?: number; digest?: string }
+  | { is: "end"; figures?: string; took?: number; digest?: string; /** A trace without its end record. */ cut?: boolean }
   | { is: "table"; bytes: ArrayBuffer; rows: number }
   | { is: "error"; what: string; faults?: Fault[] }
   | { is: "value"; id: number; value?: string; what?: string; faults?: Fault[] };
@@ -43,10 +44,13 @@ async function send(world: Kind, batch: Batch, until?: number) {
 }
 
 async function read(format: string, bytes: ArrayBuffer, gzipped: boolean) {
-  if (format === "parquet") for await (const { world, batch } of readParquet(bytes)) await send(world, batch);
-  else if (format === "jsonl") for await (const { world, batch } of readJsonLines(pieces(new Uint8Array(bytes), gzipped))) await send(world, batch);
-  else throw new Error(`unknown format \`${format}\`; it should be parquet or jsonl`);
-  port.postMessage({ is: "end" });
+  if (format !== "parquet" && format !== "jsonl") throw new Error(`unknown format \`${format}\`; it should be parquet or jsonl`);
+  const sound = new Sound();
+  for await (const { world, batch } of format === "parquet" ? readParquet(bytes) : readJsonLines(pieces(new Uint8Array(bytes), gzipped))) {
+    sound.look(batch);
+    await send(world, batch);
+  }
+  port.postMessage({ is: "end", cut: !sound.ended });
 }
 
 /** The streets on which nodes move, if there are any. */
