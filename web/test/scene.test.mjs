@@ -216,3 +216,42 @@ test("the light times of links of packets shape their scene", async () => {
   assert.deepEqual(said, []);
   await close();
 });
+
+/** Boxes of the texts of the scene as it is saved, and whether texts stand after all nodes. */
+const labelled = (page) => page.evaluate(() => {
+  const svg = new DOMParser().parseFromString(window.lightlagSvg(), "image/svg+xml").documentElement;
+  document.body.append(svg);
+  const all = [...svg.querySelectorAll("text")].map((one) => { const { x, y, width, height } = one.getBBox(); return { text: one.textContent, left: x + 1, top: y + 3, right: x + width - 1, bottom: y + height - 3 }; });
+  const marks = [...svg.querySelectorAll("text, path")];
+  const names = marks.flatMap((one, at) => (one.tagName === "text" && /^n\d+$/.test(one.textContent) ? [at] : []));
+  const nodes = marks.flatMap((one, at) => (one.tagName === "path" && one.getAttribute("d").includes("A") ? [at] : []));
+  svg.remove();
+  return { all, onTop: Math.min(...names, Infinity) > Math.max(...nodes), names: names.length };
+});
+const overlaps = (all) => all.flatMap((one, at) => all.slice(at + 1).filter((other) => one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom).map((other) => `${one.text} on ${other.text}`));
+
+test("names stand above all nodes, and none on another text", async () => {
+  for (const [width, count] of [[400, 20], [1100, 24], [2500, 12]]) {
+    const { page, said, close } = await open([standing(Array.from({ length: count }, (_, at) => [(at * 37) % 100, (at * 53) % 60]))], { width });
+    const { all, onTop, names } = await labelled(page);
+    assert.ok(onTop && names > count / 4, `${names} names at ${width}`);
+    assert.deepEqual(overlaps(all), [], `at ${width}`);
+    assert.deepEqual(said, []);
+    await close();
+  }
+});
+
+test("labels of links, buffers and scales leave each other room on a small screen", async () => {
+  const ends = ["mission control", "goldstone", "canberra", "madrid", "mars orbiter", "second orbiter", "rover one", "rover two"];
+  const rows = [...ends.map((name, node) => ({ time_ns: 0, kind: "node", node, bytes: 9000, node_name: name })),
+    ...[[0, 1, 1e7], [0, 2, 7e7], [0, 3, 7e7], [1, 4, 6e11], [2, 4, 6e11], [3, 5, 6e11], [4, 6, 1e7], [5, 7, 1e7]].map(([node, peer, delay]) => ({ time_ns: 0, kind: "contact_up", node, peer, rate: 8e6, rate_back: 8e6, delay_ns: delay, delay_back_ns: delay })),
+    ...ends.map((_, node) => ({ time_ns: 1, kind: "created", node, peer: 0, bundle: node, bytes: 2000, since_ns: 0, expires_ns: 9e12 })),
+    { time_ns: 2e12, kind: "end" }];
+  for (const width of [400, 700, 1100, 2500]) {
+    const { page, close } = await open([lines(rows)], { width });
+    const { all } = await labelled(page);
+    assert.ok(all.length > 8, `${all.length} texts at ${width}`);
+    assert.deepEqual(overlaps(all), [], `at ${width}`);
+    await close();
+  }
+});

@@ -4,7 +4,7 @@ import { Engine, startRun, unpack, type Answer, type Fault, type Settings } from
 import { findSources, mapOf, ofFragment, packed, type Shared, type Source } from "../read/sources";
 import { inForce, settingsOf } from "../lab/settings";
 import { Streets } from "../scene/streets";
-import { parsed } from "../draw/words";
+import { parsed, words } from "../draw/words";
 import { Clock, speedFor } from "../model/clock.svelte";
 import { Recording } from "../model/recording.svelte";
 
@@ -39,6 +39,13 @@ class Page {
   own(title: string): string {
     const parts = title.split(", ").filter((part) => !this.common.includes(part));
     return parts.length > 0 ? parts.join(", ") : title;
+  }
+  /** The same without the words with which it begins on all sides. */
+  short(title: string): string {
+    const all = this.sides.map((side) => words(this.own(side.title)).split(" "));
+    let same = 0;
+    while (all.length > 1 && all.every((list) => list.length > same + 1 && list[same] === all[0]![same])) same += 1;
+    return words(this.own(title)).split(" ").slice(same).join(" ");
   }
   get first(): Recording | undefined {
     return this.sides[0];

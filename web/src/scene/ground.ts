@@ -5,6 +5,7 @@ import { fitted, SMALL } from "../draw/time";
 import { span } from "../draw/words";
 import type { Recording } from "../model/recording.svelte";
 import type { Layout } from "./layout";
+import type { Labels, Said } from "./labels";
 import { SHORTEST, stepOf } from "./light";
 import { across, FEW, Plane, type Moment, type Nearness, type Placed } from "./place";
 import type { Streets } from "./streets";
@@ -20,6 +21,8 @@ const WIDEST = 5;
 const STROKE = 1000;
 /** Points of an orbit that are drawn. */
 const ORBIT = 400;
+/** Where along a link its light time may stand. */
+const ALONG = [0.5, 0.4, 0.6, 0.3, 0.7];
 
 /** A map, as far as it is seen. */
 export function streets(pen: Pen, map: Streets, layout: Layout, view: Nearness, width: number, height: number, colours: Palette) {
@@ -60,7 +63,8 @@ function roundLength(rough: number): [number, string] {
 }
 
 /** How long a way is in a plane. */
-export function ruler(pen: Pen, layout: Layout, view: Nearness, width: number, height: number, colours: Palette) {
+export function ruler(pen: Pen, layout: Layout, view: Nearness, labels: Labels, colours: Palette) {
+  const { width, height } = labels;
   const { scale } = new Plane(layout, view, width, height);
   const [metres, text] = roundLength(Math.max(1e-3, Math.min(110, width / 4) / scale));
   const [left, y] = [12, height - 9];
@@ -76,6 +80,7 @@ export function ruler(pen: Pen, layout: Layout, view: Nearness, width: number, h
   pen.textAlign = "left";
   pen.textBaseline = "alphabetic";
   pen.fillText(text, left + 4, y - 5);
+  labels.reserve([left, y - 18, left + Math.max(metres * scale, pen.measureText(text).width + 8), height]);
 }
 
 /** The paths of few nodes in space, and that of the node that is followed around the time. */
@@ -104,7 +109,8 @@ export function paths(pen: Pen, run: Recording, layout: Layout, moment: Moment, 
 }
 
 /** Bodies as discs that glow, and between them a scale of light time. */
-export function backdrop(pen: Pen, layout: Layout, moment: Moment, at: Placed, width: number, height: number, colours: Palette) {
+export function backdrop(pen: Pen, layout: Layout, moment: Moment, at: Placed, labels: Labels, colours: Palette) {
+  const { width, height } = labels;
   const discs = layout.bodies.map(({ nodes, name, high }) => {
     const [xs, ys] = [nodes.map((node) => at.x[node]!), nodes.map((node) => at.y[node]!)];
     const [x, y] = [(Math.min(...xs) + Math.max(...xs)) / 2, (Math.min(...ys) + Math.max(...ys)) / 2];
@@ -125,18 +131,26 @@ export function backdrop(pen: Pen, layout: Layout, moment: Moment, at: Placed, w
   pen.textAlign = "center";
   pen.textBaseline = "middle";
   pen.fillStyle = colours.faint;
-  for (const { x, name } of discs) if (name) pen.fillText(name, x, height - 22);
+  for (const { x, name } of discs) {
+    if (!name) continue;
+    const half = pen.measureText(name).width / 2;
+    const middle = Math.min(Math.max(x, half + 2), width - half - 2);
+    pen.fillText(name, middle, height - 22);
+    labels.reserve([middle - half - 4, height - 31, middle + half + 4, height - 12]);
+  }
   // One after the other they have a scale below; else light times stand at the links.
-  if (layout.bodies.every((body) => body.high === 1)) layout.spans.forEach((one) => scaleOfLight(pen, layout, moment, one, width, height, colours));
+  if (layout.bodies.every((body) => body.high === 1)) layout.spans.forEach((one) => scaleOfLight(pen, layout, moment, one, labels, colours));
 }
 
 /** Light times of which a scale has marks, in seconds. */
 const MARKS: [number, string][] = [[0.0001, ""], [0.001, "1 ms"], [0.01, ""], [0.1, ""], [1, "1 s"], [10, "10 s"], [60, "1 min"], [600, "10 min"], [3600, "1 h"], [36_000, "10 h"]];
 
-function scaleOfLight(pen: Pen, layout: Layout, moment: Moment, { x, toX, delay }: Layout["spans"][number], width: number, height: number, colours: Palette) {
+function scaleOfLight(pen: Pen, layout: Layout, moment: Moment, { x, toX, delay }: Layout["spans"][number], labels: Labels, colours: Palette) {
+  const { width, height } = labels;
   const place = across(layout, moment, width, height);
   const [from, to, y] = [place(x), place(toX), height - 22];
   if (to - from < 60) return;
+  labels.reserve([from - 4, y - 16, to + 4, height]);
   pen.strokeStyle = pen.fillStyle = colours.faint;
   pen.lineWidth = 1;
   pen.font = SMALL;
@@ -162,8 +176,8 @@ function scaleOfLight(pen: Pen, layout: Layout, moment: Moment, { x, toX, delay 
 }
 
 /** One-way light times at the links where there is room, as they are at the time. */
-export function lightTimes(pen: Pen, run: Recording, layout: Layout, at: Placed, moment: Moment, colours: Palette) {
-  if (layout.links.length > FEW) return;
+export function lightTimes(run: Recording, layout: Layout, at: Placed, moment: Moment, colours: Palette): Said[] {
+  if (layout.links.length > FEW) return [];
   const now = new Map<number, number>();
   run.contacts.at(moment.t, (id) => {
     const [a, b] = [run.contacts.a.get(id), run.contacts.b.get(id)];
@@ -171,30 +185,18 @@ export function lightTimes(pen: Pen, run: Recording, layout: Layout, at: Placed,
   });
   const body = new Map(layout.bodies.flatMap(({ nodes }, number) => nodes.map((node) => [node, number] as const)));
   const isScaled = layout.bodies.every(({ high }) => high === 1);
-  const said = new Set<string>();
+  const pairs = new Set<string>();
+  const said: Said[] = [];
   for (const { a, b, delay } of layout.links) {
     const [one, other] = [body.get(a)!, body.get(b)!];
     // Between bodies, one for all links.
     const pair = `${Math.min(one, other)} ${Math.max(one, other)}`;
-    if (one !== other && (isScaled || said.has(pair))) continue;
+    if (one !== other && (isScaled || pairs.has(pair))) continue;
     const seconds = now.get(a * 16_384 + b) ?? delay;
     const [dx, dy] = [at.x[b]! - at.x[a]!, at.y[b]! - at.y[a]!];
     if (seconds < SHORTEST || Math.hypot(dx, dy) < 2 * at.radius + 52) continue;
-    if (one !== other) said.add(pair);
-    label(pen, span(seconds), at.x[a]! + dx / 2, at.y[a]! + dy / 2, colours.faint, colours);
+    if (one !== other) pairs.add(pair);
+    said.push({ text: span(seconds), places: ALONG.map((part) => [at.x[a]! + dx * part, at.y[a]! + dy * part]), colour: colours.faint });
   }
-}
-
-/** A text on a patch of ground. */
-export function label(pen: Pen, text: string, x: number, y: number, colour: string, colours: Palette) {
-  pen.font = "600 11px system-ui, sans-serif";
-  pen.textAlign = "center";
-  pen.textBaseline = "middle";
-  const wide = pen.measureText(text).width + 8;
-  pen.fillStyle = colours.panel;
-  pen.globalAlpha = 0.85;
-  pen.fillRect(x - wide / 2, y - 8, wide, 16);
-  pen.globalAlpha = 1;
-  pen.fillStyle = colour;
-  pen.fillText(text, x, y);
+  return said;
 }

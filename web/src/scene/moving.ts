@@ -3,7 +3,7 @@ import { type Palette } from "../draw/palette";
 import type { Pen } from "../draw/svg";
 import { OUTCOMES, type Marks } from "../model/marks";
 import type { Recording } from "../model/recording.svelte";
-import { label } from "./ground";
+import type { Said } from "./labels";
 import { FEW, MANY, type Moment, type Placed } from "./place";
 
 const REFUSED = OUTCOMES.indexOf("refused");
@@ -12,8 +12,8 @@ const STORED = OUTCOMES.indexOf("stored");
 /** Transfers that are drawn at most. */
 const MOST_MOVING = 5000;
 
-/** Transfers: a dot where it takes as long as sending lasts, a streak where light has far to go. */
-export function moving(pen: Pen, run: Recording, at: Placed, moment: Moment, colours: Palette) {
+/** Transfers: a dot where it takes as long as sending lasts, a streak where light has far to go. Returns how many are in flight. */
+export function moving(pen: Pen, run: Recording, at: Placed, moment: Moment, colours: Palette): Said[] {
   const { transfers } = run;
   const flows = new Map<number, { from: number; to: number; count: number; far: boolean }>();
   const dots = new Map<string, number[]>();
@@ -76,13 +76,13 @@ export function moving(pen: Pen, run: Recording, at: Placed, moment: Moment, col
     }
     pen.fill();
   }
-  for (const { from, to, count, far } of flows.values()) {
-    if (!far || count < 2) continue;
-    // Above the line, so that it hides nothing of what moves.
+  return [...flows.values()].filter(({ far, count }) => far && count > 1).map(({ from, to, count }) => {
+    // Beside the line, so that it hides nothing of what moves.
     const [dx, dy] = [at.x[to]! - at.x[from]!, at.y[to]! - at.y[from]!];
     const away = (dx < 0 ? -16 : 16) / (Math.hypot(dx, dy) || 1);
-    label(pen, `${count.toLocaleString("en")} in flight`, (at.x[from]! + at.x[to]!) / 2 + dy * away * 1.6, (at.y[from]! + at.y[to]!) / 2 - dx * away, colours.carry, colours);
-  }
+    const beside = (part: number, side: number): [number, number] => [at.x[from]! + dx * part + side * dy * away * 1.6, at.y[from]! + dy * part - side * dx * away];
+    return { text: `${count.toLocaleString("en")} in flight`, places: [beside(0.5, 1), beside(0.5, -1), beside(0.35, 1), beside(0.65, 1)], colour: colours.carry };
+  });
 }
 
 /** A part of the way from the edge of one node to that of the other, as a part of that between their centres. */
@@ -102,8 +102,9 @@ function merged(spans: [number, number][]): [number, number][] {
   return list;
 }
 
-/** What happened just now: rings that grow, with counts. */
-export function flashes(pen: Pen, run: Recording, at: Placed, moment: Moment, colours: Palette) {
+/** What happened just now: rings that grow. Returns their counts. */
+export function flashes(pen: Pen, run: Recording, at: Placed, moment: Moment, colours: Palette): Said[] {
+  const said: Said[] = [];
   const kinds: [Marks, string, string, number][] = [[run.marks.dropped, colours.overflow, "−", -1], [run.marks.refused, colours.refused, "×", 0], [run.marks.delivered, colours.delivered, "+", 1]];
   for (const [marks, colour, sign, side] of kinds) {
     const counts = new Map<number, { count: number; last: number }>();
@@ -122,9 +123,11 @@ export function flashes(pen: Pen, run: Recording, at: Placed, moment: Moment, co
       pen.arc(at.x[node]!, at.y[node]!, at.radius + 3 + 7 * age + (side + 1) * 1.5, 0, 2 * Math.PI);
       pen.stroke();
       pen.globalAlpha = 1;
-      if (run.names.length <= FEW) label(pen, `${sign}${count}`, at.x[node]! + (side === -1 ? -1 : 1) * (at.radius + 16), at.y[node]! + (side === 0 ? 8 : -at.radius + 2), colour, colours);
+      const [across, up] = [(side === -1 ? -1 : 1) * (at.radius + 16), side === 0 ? 8 : 2 - at.radius];
+      if (run.names.length <= FEW) said.push({ text: `${sign}${count}`, places: [[at.x[node]! + across, at.y[node]! + up], [at.x[node]! - across, at.y[node]! + up], [at.x[node]! + across, at.y[node]! - up]], colour });
     }
   }
+  return said;
 }
 
 /** Who has a copy of the bundle that is followed. */

@@ -4,7 +4,14 @@ import type { Pen } from "../draw/svg";
 import { FONT, fitted, SMALL } from "../draw/time";
 import { bytes, words } from "../draw/words";
 import type { Recording } from "../model/recording.svelte";
+import type { Labels } from "./labels";
+import type { Layout } from "./layout";
 import { FEW, type Moment, type Placed } from "./place";
+import type { Box } from "./streets";
+
+/** Nodes of a plane that have names at most, and pixels of a line of them. */
+const CROWD = 24;
+const LINE = 13;
 
 const share = (run: Recording, node: number, t: number) => {
   const used = run.used[node]!.at(t);
@@ -13,7 +20,7 @@ const share = (run: Recording, node: number, t: number) => {
 };
 
 /** A node as a vessel: filled from below. */
-export function one(pen: Pen, run: Recording, at: Placed, moment: Moment, node: number, width: number, above: boolean, plane: boolean, colours: Palette) {
+export function one(pen: Pen, run: Recording, at: Placed, moment: Moment, node: number, colours: Palette) {
   const [x, y, radius] = [at.x[node]!, at.y[node]!, at.radius];
   const part = Math.min(1, share(run, node, moment.t));
   pen.fillStyle = colours.panel;
@@ -34,29 +41,56 @@ export function one(pen: Pen, run: Recording, at: Placed, moment: Moment, node: 
   pen.beginPath();
   pen.arc(x, y, radius, 0, 2 * Math.PI);
   pen.stroke();
-  if (run.names.length > FEW || (plane && run.names.length > 24 && node !== moment.node)) return;
-  pen.font = run.names.length > 16 ? SMALL : FONT;
-  pen.textAlign = "center";
-  pen.textBaseline = "top";
-  pen.fillStyle = colours.text;
-  const room = run.names.length > 16 ? 70 : Math.min(150, width / 4.4);
-  const edge = (text: string) => Math.min(Math.max(x, pen.measureText(text).width / 2 + 2), width - pen.measureText(text).width / 2 - 2);
-  const lines = wrapped(pen, words(run.names[node]!), room);
-  const used = run.used[node]!.at(moment.t);
-  const rows = lines.length + (used > 0 && run.names.length <= 16 ? 1 : 0);
-  const top = above ? y - radius - 6 - rows * 13 : y + radius + 5;
-  const widest = Math.max(...lines.map((line) => pen.measureText(line).width));
-  pen.fillStyle = colours.panel;
-  pen.globalAlpha = 0.4;
-  pen.fillRect(Math.min(Math.max(x, widest / 2 + 2), width - widest / 2 - 2) - widest / 2 - 2, top - 1, widest + 4, rows * 13 + 2);
-  pen.globalAlpha = 1;
-  pen.fillStyle = colours.text;
-  lines.forEach((line, row) => pen.fillText(line, edge(line), top + row * 13));
-  if (used <= 0 || run.names.length > 16) return;
-  pen.font = SMALL;
-  pen.fillStyle = part >= 0.95 && run.capacity[node]! > 0 ? colours.overflow : colours.faint;
-  const text = run.capacity[node]! > 0 ? `${bytes(used)}, ${Math.round(part * 100)} % full` : bytes(used);
-  pen.fillText(text, edge(text), top + lines.length * 13);
+}
+
+/** Names above all nodes, with what buffers hold: where there is no room for both, the name alone; where there is none for that, nothing. */
+export function names(run: Recording, layout: Layout, at: Placed, moment: Moment, labels: Labels, colours: Palette) {
+  const [count, plane] = [run.names.length, layout.kind === "plane"];
+  if (count > FEW) return;
+  for (let node = 0; node < count; node++) labels.disc(at.x[node]!, at.y[node]!, at.radius);
+  const order = run.names.map((_, node) => node).filter((node) => !plane || count <= CROWD || node === moment.node);
+  // The one that is followed first.
+  order.sort((a, b) => +(b === moment.node) - +(a === moment.node) || a - b);
+  const { pen, width } = labels;
+  for (const node of order) {
+    pen.font = count > 16 ? SMALL : FONT;
+    const lines = wrapped(pen, words(run.names[node]!), count > 16 ? 70 : Math.min(150, width / 4.4));
+    const used = run.used[node]!.at(moment.t);
+    const part = share(run, node, moment.t);
+    const holds = used > 0 && count <= 16 ? [run.capacity[node]! > 0 ? `${bytes(used)}, ${Math.round(Math.min(1, part) * 100)} % full` : bytes(used)] : [];
+    const [x, y, reach] = [at.x[node]!, at.y[node]!, at.radius + 5];
+    const widest = (texts: string[]) => Math.max(...texts.map((text) => pen.measureText(text).width));
+    const box = (texts: string[], [middle, top]: [number, number]): Box => [middle - widest(texts) / 2 - 2, top - 1, middle + widest(texts) / 2 + 2, top + texts.length * LINE];
+    const places = (texts: string[]): [number, number][] => {
+      const [half, high] = [widest(texts) / 2 + 2, texts.length * LINE];
+      const middle = Math.min(Math.max(x, half), width - half);
+      const [below, above]: [number, number][] = [[middle, y + reach], [middle, y - reach - high]];
+      // What moves has its name on one side always.
+      if (plane) return [below!];
+      return [...(layout.above[node] === 1 ? [above!, below!] : [below!, above!]), [x + reach + half, y - high / 2], [x - reach - half, y - high / 2]];
+    };
+    let found: { texts: string[]; place: [number, number] } | undefined;
+    for (const discs of [true, false]) for (const texts of [[...lines, ...holds], lines]) {
+      const place = found ? undefined : places(texts).find((place) => labels.isFree(box(texts, place), discs));
+      if (place) found = { texts, place };
+    }
+    if (!found) continue;
+    const { texts, place: [middle, top] } = found;
+    const [left, , right] = box(texts, found.place);
+    labels.reserve(box(texts, found.place));
+    pen.textAlign = "center";
+    pen.textBaseline = "top";
+    pen.fillStyle = colours.panel;
+    pen.globalAlpha = plane ? 0.7 : 0.4;
+    pen.fillRect(left, top - 1, right - left, texts.length * LINE + 1);
+    pen.globalAlpha = 1;
+    texts.forEach((text, row) => {
+      const isName = row < lines.length;
+      pen.font = isName && count <= 16 ? FONT : SMALL;
+      pen.fillStyle = isName ? colours.text : part >= 0.95 && run.capacity[node]! > 0 ? colours.overflow : colours.faint;
+      pen.fillText(text, middle, top + row * LINE);
+    });
+  }
 }
 
 /** In at most three lines. */
