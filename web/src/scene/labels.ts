@@ -26,12 +26,12 @@ export class Labels {
     return !this.taken.some((one) => overlap(one, box)) && !(discs && this.discs.some((one) => overlap(one, box)));
   }
   /** A text on a patch of ground. */
-  say({ text, places, colour }: Said, colours: Palette, discs = true) {
+  say({ text, places, colour }: Said, colours: Palette) {
     const { pen } = this;
     pen.font = "600 11px system-ui, sans-serif";
     const wide = pen.measureText(text).width + 8;
     const box = ([x, y]: [number, number]): Box => [x - wide / 2, y - 8, x + wide / 2, y + 8];
-    const place = places.find((place) => this.isFree(box(place), discs));
+    const place = places.find((place) => this.isFree(box(place), true));
     if (!place) return;
     this.reserve(box(place));
     pen.textAlign = "center";

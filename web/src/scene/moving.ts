@@ -123,8 +123,9 @@ export function flashes(pen: Pen, run: Recording, at: Placed, moment: Moment, co
       pen.arc(at.x[node]!, at.y[node]!, at.radius + 3 + 7 * age + (side + 1) * 1.5, 0, 2 * Math.PI);
       pen.stroke();
       pen.globalAlpha = 1;
-      const [across, up] = [(side === -1 ? -1 : 1) * (at.radius + 16), side === 0 ? 8 : 2 - at.radius];
-      if (run.names.length <= FEW) said.push({ text: `${sign}${count}`, places: [[at.x[node]! + across, at.y[node]! + up], [at.x[node]! - across, at.y[node]! + up], [at.x[node]! + across, at.y[node]! - up]], colour });
+      const [across, up] = [(side === -1 ? -1 : 1) * (at.radius + 18), side === 0 ? 8 : 2 - at.radius];
+      const places = [[across, up], [across, -up], [across, 0], [-across, up], [-across, -up], [0, -at.radius - 14]].map(([dx, dy]): [number, number] => [at.x[node]! + dx!, at.y[node]! + dy!]);
+      if (run.names.length <= FEW) said.push({ text: `${sign}${count}`, places, colour });
     }
   }
   return said;

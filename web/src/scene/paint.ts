@@ -32,7 +32,7 @@ export function paint(pen: Pen, run: Recording, layout: Layout, moment: Moment, 
   // Above all of it, what matters most first.
   names(run, layout, at, moment, labels, colours);
   if (layout.kind === "light") for (const said of lightTimes(run, layout, at, moment, colours)) labels.say(said, colours);
-  for (const said of [...counts, ...flights]) labels.say(said, colours, false);
+  for (const said of [...counts, ...flights]) labels.say(said, colours);
   return at;
 }
 
