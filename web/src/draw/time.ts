@@ -78,3 +78,20 @@ export function fitted(pen: Pen, text: string, width: number): string {
   while (low < high) { const middle = (low + high + 1) >> 1; if (pen.measureText(`${text.slice(0, middle)}…`).width <= width) low = middle; else high = middle - 1; }
   return low > 0 ? `${text.slice(0, low)}…` : "";
 }
+
+/** A text on one line or, where it is too long for one, on two of about the same length. */
+export function onTwo(pen: Pen, text: string, width: number): string[] {
+  if (pen.measureText(text).width <= width) return [text];
+  const parts = text.split(" ");
+  const halves = parts.slice(1).map((_, at) => [parts.slice(0, at + 1).join(" "), parts.slice(at + 1).join(" ")]);
+  const longer = (pair: string[]) => Math.max(...pair.map((one) => pen.measureText(one).width));
+  return (halves.sort((one, other) => longer(one) - longer(other))[0] ?? [text]).map((one) => fitted(pen, one, width));
+}
+
+/** A name to the left of a row, on two lines where it must and the row is high enough. */
+export function rowName(pen: Pen, text: string, right: number, middle: number, height: number) {
+  pen.textAlign = "right";
+  pen.textBaseline = "middle";
+  const lines = height >= 26 ? onTwo(pen, text, right - 6) : [fitted(pen, text, right - 6)];
+  lines.forEach((line, at) => pen.fillText(line, right, middle + (at - (lines.length - 1) / 2) * 13));
+}

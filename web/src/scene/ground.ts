@@ -131,15 +131,23 @@ export function backdrop(pen: Pen, layout: Layout, moment: Moment, at: Placed, l
   pen.textAlign = "center";
   pen.textBaseline = "middle";
   pen.fillStyle = colours.faint;
+  const isScaled = layout.bodies.every((body) => body.high === 1);
+  const place = across(layout, moment, width, height);
   for (const { x, name } of discs) {
     if (!name) continue;
     const half = pen.measureText(name).width / 2;
-    const middle = Math.min(Math.max(x, half + 2), width - half - 2);
+    let middle = Math.min(Math.max(x, half + 2), width - half - 2);
+    for (const { x: from, toX } of isScaled ? layout.spans : []) {
+      // Beside the scale, not on it.
+      const [left, right] = [place(from) - half - 12, place(toX) + half + 12];
+      if (middle > left && middle < right) middle = middle < (left + right) / 2 ? left : right;
+    }
+    if (middle < half || middle > width - half) continue;
     pen.fillText(name, middle, height - 22);
     labels.reserve([middle - half - 4, height - 31, middle + half + 4, height - 12]);
   }
   // One after the other they have a scale below; else light times stand at the links.
-  if (layout.bodies.every((body) => body.high === 1)) layout.spans.forEach((one) => scaleOfLight(pen, layout, moment, one, labels, colours));
+  if (isScaled) layout.spans.forEach((one) => scaleOfLight(pen, layout, moment, one, labels, colours));
 }
 
 /** Light times of which a scale has marks, in seconds. */
@@ -172,7 +180,8 @@ function scaleOfLight(pen: Pen, layout: Layout, moment: Moment, { x, toX, delay 
   }
   for (const end of [from, to]) { pen.moveTo(end, y - 5); pen.lineTo(end, y + 5); }
   pen.stroke();
-  pen.fillText(fitted(pen, `light takes ${span(delay)}`, to - from), (from + to) / 2, y - 9);
+  const texts = [`light takes ${span(delay)}`, span(delay)];
+  pen.fillText(texts.find((text) => pen.measureText(text).width <= to - from) ?? fitted(pen, texts[1]!, to - from), (from + to) / 2, y - 9);
 }
 
 /** One-way light times at the links where there is room, as they are at the time. */

@@ -54,24 +54,25 @@ export function names(run: Recording, layout: Layout, at: Placed, moment: Moment
   const { pen, width } = labels;
   for (const node of order) {
     pen.font = count > 16 ? SMALL : FONT;
-    const lines = wrapped(pen, words(run.names[node]!), count > 16 ? 70 : Math.min(150, width / 4.4));
+    const lines = wrapped(pen, words(run.names[node]!), count > 16 ? 70 : Math.min(150, Math.max(84, width / 4.4)));
     const used = run.used[node]!.at(moment.t);
     const part = share(run, node, moment.t);
     const holds = used > 0 && count <= 16 ? [run.capacity[node]! > 0 ? `${bytes(used)}, ${Math.round(Math.min(1, part) * 100)} % full` : bytes(used)] : [];
     const [x, y, reach] = [at.x[node]!, at.y[node]!, at.radius + 5];
     const widest = (texts: string[]) => Math.max(...texts.map((text) => pen.measureText(text).width));
     const box = (texts: string[], [middle, top]: [number, number]): Box => [middle - widest(texts) / 2 - 2, top - 1, middle + widest(texts) / 2 + 2, top + texts.length * LINE];
-    const places = (texts: string[]): [number, number][] => {
+    const places = (texts: string[], discs: boolean): [number, number][] => {
       const [half, high] = [widest(texts) / 2 + 2, texts.length * LINE];
       const middle = Math.min(Math.max(x, half), width - half);
       const [below, above]: [number, number][] = [[middle, y + reach], [middle, y - reach - high]];
       // What moves has its name on one side always.
       if (plane) return [below!];
-      return [...(layout.above[node] === 1 ? [above!, below!] : [below!, above!]), [x + reach + half, y - high / 2], [x - reach - half, y - high / 2]];
+      const near = layout.above[node] === 1 ? [above!, below!] : [below!, above!];
+      return discs ? [...near, [x + reach + half, y - high / 2], [x - reach - half, y - high / 2]] : near;
     };
     let found: { texts: string[]; place: [number, number] } | undefined;
     for (const discs of [true, false]) for (const texts of [[...lines, ...holds], lines]) {
-      const place = found ? undefined : places(texts).find((place) => labels.isFree(box(texts, place), discs));
+      const place = found ? undefined : places(texts, discs).find((place) => labels.isFree(box(texts, place), discs));
       if (place) found = { texts, place };
     }
     if (!found) continue;
