@@ -230,3 +230,23 @@ test("the page works within a frame of its text alone", async () => {
 });
 
 test("the page is one file below 3 MB", () => assert.ok(readFileSync(PAGE).length < 3e6));
+
+test("on a narrow screen the summary says in what runs differ, and menus show whole names at every width", async () => {
+  const { page, close } = await open([trace(bytes, { title: "walk, seed 1, mechanism none" }), trace(bytes, { title: "walk, seed 1, mechanism copy_value" })], { width: 400 });
+  const heads = await page.locator(".strip h2").evaluateAll((all) => all.map((one) => ({ text: one.innerText.trim(), cut: one.scrollWidth > one.clientWidth })));
+  assert.deepEqual(heads, [{ text: "none", cut: false }, { text: "copy value", cut: false }]);
+  await close();
+  for (const width of [400, 1100, 2500]) {
+    const { page, close } = await open([], { width });
+    await page.locator(".settings select").first().waitFor();
+    const cut = await page.locator(".settings select").evaluateAll((all) => all.filter((one) => {
+      const style = getComputedStyle(one);
+      const pen = document.createElement("canvas").getContext("2d");
+      pen.font = style.font;
+      // The arrow takes some 20 pixels.
+      return pen.measureText(one.selectedOptions[0].text).width > one.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - 20;
+    }).map((one) => one.selectedOptions[0].text));
+    assert.deepEqual(cut, [], `at ${width}`);
+    await close();
+  }
+});

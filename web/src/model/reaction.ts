@@ -9,6 +9,8 @@ export interface Reaction {
   first: number; last: number; time: number;
   /** When the first of them was sent again, and when all up to it were acknowledged; NaN: never. */
   again: number; repaired: number;
+  /** When the round trip after the repair ends. */
+  until: number;
   /** In flight at most, and sent a second: during the round trip before, and after the repair. */
   flight: [number, number]; rate: [number, number];
 }
@@ -42,7 +44,7 @@ export function reactionAt(flow: Flow, time: number): Reaction | undefined {
   const repaired = covered < acked.time.length ? Math.max(at, acked.time.get(covered)) : NaN;
   const settled = repaired === repaired ? repaired : (again === again ? again : at) + round;
   return {
-    first, last, time: at, again, repaired,
+    first, last, time: at, again, repaired, until: settled + round,
     flight: [flow.flight.peak(at - round, at), flow.flight.peak(settled, settled + round)],
     rate: [flow.sentRate(at - round, at), flow.sentRate(settled, settled + round)],
   };
@@ -67,7 +69,8 @@ export function told(flow: Flow, reaction: Reaction, links: string[], [until, du
     const done = repaired <= time ? "; the receiver had them already" : repaired === repaired ? `; all was acknowledged after ${span(repaired - time)}` : "";
     parts.push(`They were sent again after ${span(again - time)}${done}.`);
   } else parts.push("These bytes were not sent again as they were.");
-  if (reaction.time + 1e-9 < until) {
+  // Of a round trip that the run does not reach, nothing is known.
+  if (reaction.until <= until) {
     const held = flight[0] > 0 && repaired === repaired ? `at most ${bytes(flight[1])} in flight, before it ${bytes(flight[0])}${change(flight)}; it sent ` : "";
     parts.push(`In the round trip after that: ${held}${bits(8 * rate[1])}${held ? ", before " : " sent, before "}${bits(8 * rate[0])}${change(rate)}.`);
   }
