@@ -105,6 +105,7 @@ test("records that no run can have end in one line that says which, and what is 
     [[...start, { ...made(0), time_ns: -5e12 }, END], /^record 3 \(`created`\) has time_ns -5000000000000; it should be from 0/],
     [[...start, made(2e9), made(3e9), END], /^record 4 \(`created`\) creates bundle 0 a second time/],
     [[...start, made(6e9), { ...made(3e9, 1) }, END], /^record 4 \(`created`\) is at 3 s, and the one before at 6 s; records should be in the order of time/],
+    [[...start, { time_ns: 0, kind: "position", node: 0, x_m: "a" }, END], /^record 3 \(`position`\) has no place/],
     [[...start, { kind: "created", node: 0, peer: 1, bundle: 0 }, END], /^record 3 \(`created`\) has no time/],
     [[...start, { time_ns: 0, kind: "position", node: 0, x_m: 1e308, y_m: 0 }, END], /^record 3 \(`position`\) has x_m 1e\+308; it should be from -1000000000000000000 to 1000000000000000000/],
   ]) assert.match(await errorOf(lines(rows)), wanted);

@@ -29,7 +29,8 @@ export async function* readParquet(buffer: ArrayBuffer): AsyncGenerator<{ world:
       const end = Math.min(range.rowEnd, start + BATCH);
       const batch: Batch = { rows: end - start, columns: {}, texts: [] };
       for (const column of wanted) {
-        const cells = await (await scan).readColumn({ column, rowStart: start, rowEnd: end });
+        const cells = await (await scan).readColumn({ column, rowStart: start, rowEnd: end })
+          .catch((error: Error) => { throw new Error(`damaged Parquet file: column \`${column}\` from record ${start + 1} on: ${error.message}`); });
         if (cells.length !== batch.rows) throw new Error(`damaged Parquet file: column \`${column}\` is too short`);
         batch.columns[column] = filler.column(world, column, batch.rows, (row) => cells[row]);
       }

@@ -20,12 +20,13 @@ export class Sound {
   look({ rows, columns, texts }: Batch) {
     for (const text of texts) this.texts.push(text);
     const bounded = Object.entries(BOUNDS).flatMap(([name, [low, high]]) => (columns[name] instanceof Float64Array ? [{ name, low, high, cells: columns[name] }] : []));
-    const [time, kind, bundle] = [columns["time_ns"], columns["kind"], columns["bundle"]];
+    const [time, kind, bundle, x, y] = ["time_ns", "kind", "bundle", "x_m", "y_m"].map((name) => columns[name]);
     for (let row = 0; row < rows; row++) {
       const at = time?.[row] ?? NaN;
       const what = this.texts[kind?.[row] ?? -1] ?? "";
       if (this.ended) this.wrong(row, what, "comes after the end record: that should be the last");
       if (Number.isNaN(at)) this.wrong(row, what, "has no time; `time_ns` should be a number");
+      if (what === "position" && Number.isNaN((x?.[row] ?? NaN) + (y?.[row] ?? NaN))) this.wrong(row, what, "has no place; `x_m` and `y_m` should be numbers");
       for (const { name, low, high, cells } of bounded) {
         if (cells[row]! < low || cells[row]! > high) this.wrong(row, what, `has ${name} ${cells[row]}; it should be from ${low} to ${high}`);
       }
