@@ -4,27 +4,30 @@ use super::{Event, World};
 use lightlag_protocols::dtn::{BundleId, IdSet, NodeId};
 use lightlag_protocols::record::bundles::Observer;
 use lightlag_protocols::time::{Duration, Instant};
-use std::collections::BTreeMap;
 
 /// What is on its way to whom.
 #[derive(Default)]
 pub(in crate::messages) struct Approaching {
     /// Per node, copies whose first bit has arrived.
     begun: Vec<IdSet>,
-    /// By sender and receiver, copies of which no bit may have arrived.
-    sent: BTreeMap<(NodeId, NodeId), IdSet>,
+    /// Per sender, by receiver, copies of which no bit may have arrived.
+    sent: Vec<Vec<(NodeId, IdSet)>>,
 }
 
 impl Approaching {
     /// Nothing is on its way between so many nodes.
     pub fn new(nodes: usize) -> Self {
-        Self { begun: vec![IdSet::default(); nodes], sent: BTreeMap::new() }
+        Self { begun: vec![IdSet::default(); nodes], sent: vec![Vec::new(); nodes] }
     }
     /// Copies on their way to `to` of which it knows, and of which `from` knows that sends them.
     #[inline]
     pub fn known(&self, from: NodeId, to: NodeId) -> [&IdSet; 2] {
-        let sent = if self.sent.is_empty() { None } else { self.sent.get(&(from, to)) };
-        [&self.begun[to.0 as usize], sent.unwrap_or(IdSet::none())]
+        [&self.begun[to.0 as usize], self.sent(from, to).unwrap_or(IdSet::none())]
+    }
+    /// A node sends to few others: a search takes no time.
+    #[inline]
+    fn sent(&self, from: NodeId, to: NodeId) -> Option<&IdSet> {
+        self.sent[from.0 as usize].iter().find(|(peer, _)| *peer == to).map(|(_, sent)| sent)
     }
     /// The first bit has arrived.
     fn begin(&mut self, to: NodeId, id: BundleId) {
@@ -36,15 +39,21 @@ impl Approaching {
     }
     /// The first bit leaves, and arrives later.
     fn send(&mut self, from: NodeId, to: NodeId, id: BundleId) {
-        self.sent.entry((from, to)).or_default().insert(id.0);
+        let all = &mut self.sent[from.0 as usize];
+        let at = all.iter().position(|(peer, _)| *peer == to).unwrap_or_else(|| {
+            all.push((to, IdSet::default()));
+            all.len() - 1
+        });
+        all[at].1.insert(id.0);
     }
     /// The sender need not know any more that it sent it: it has arrived, or was cut off. False if it was not sent.
     pub fn forget(&mut self, from: NodeId, to: NodeId, id: BundleId) -> bool {
-        self.sent.get_mut(&(from, to)).is_some_and(|sent| sent.remove(id.0))
+        let sent = self.sent[from.0 as usize].iter_mut().find(|(peer, _)| *peer == to);
+        sent.is_some_and(|(_, sent)| sent.remove(id.0))
     }
     /// Whether it was sent over a distance and has not ended.
     fn is_sent(&self, from: NodeId, to: NodeId, id: BundleId) -> bool {
-        self.sent.get(&(from, to)).is_some_and(|sent| sent.contains(id.0))
+        self.sent(from, to).is_some_and(|sent| sent.contains(id.0))
     }
 }
 
