@@ -52,7 +52,7 @@ impl<'a> Reach<'a> {
     }
     /// When `bundle` could be at its destination; nothing if not within its lifetime and the run.
     ///
-    /// As in the world, nobody takes a copy when the lifetime is over; only where expired copies are purged now and then, as in
+    /// As in the world, no node takes a copy when the lifetime is over; only where expired copies are purged now and then, as in
     /// The ONE, may they set out for their destination and arrive there later.
     pub fn earliest(&mut self, bundle: &Bundle) -> Option<Instant> {
         for node in self.touched.drain(..) {

@@ -180,7 +180,7 @@ fn lost(point: &Point) -> Option<String> {
     let (created, delivered) = (mean(point, "created")?, mean(point, "delivered")?);
     let missing = created - delivered;
     let others = (parts.iter().map(|part| part.0).sum::<f64>() < missing)
-        .then(|| "the others were in buffers or on their way at the end".to_owned());
+        .then(|| "the others were in buffers or in flight at the end".to_owned());
     let words: Vec<String> =
         parts.iter().map(|(count, words)| format!("{} {words}", number(*count))).collect();
     let all: Vec<String> = words.into_iter().chain(others).collect();
@@ -227,7 +227,7 @@ mod tests {
             made[1]
         );
         assert!(made[1].ends_with("is beyond chance."), "{}", made[1]);
-        let lost = "The best did not deliver 45 of 100 bundles: 5 copies were dropped for lack of room; the others were in buffers or on their way at the end.";
+        let lost = "The best did not deliver 45 of 100 bundles: 5 copies were dropped for lack of room; the others were in buffers or in flight at the end.";
         assert_eq!(made[2], lost);
     }
 

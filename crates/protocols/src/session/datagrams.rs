@@ -436,7 +436,7 @@ impl Datagrams {
             return false;
         }
         if self.heard.incarnation != Some(epoch.number) {
-            // What has left was for the epoch that was known: it may have arrived there, though no answer came.
+            // The data that have left were for the epoch that was known: they may have arrived, though no answer came.
             self.peer.iter().for_each(|known| session.on_peer(known.number));
             session.on_peer(epoch.number);
             self.heard = Heard::of(epoch.number);

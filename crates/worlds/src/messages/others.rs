@@ -10,7 +10,7 @@ pub(super) struct View<'w> {
     pub now: Instant,
     /// Peers to which a transfer could start.
     pub eligible: &'w [NodeId],
-    /// Bundles under way, where that matters.
+    /// Bundles in flight, where that matters.
     pub approaching: Option<&'w Approaching>,
     pub census: Option<&'w Census>,
     pub around: Around<'w>,

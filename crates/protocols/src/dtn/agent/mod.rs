@@ -43,7 +43,7 @@ pub struct NodePolicy {
     pub overfill: bool,
     /// No room is made for bundles that have come to their destination; The ONE makes room for them too.
     pub deliver_past_buffer: bool,
-    /// What comes to its destination after its lifetime is delivered, as in The ONE; else it is deleted (RFC 9171, section 5.5).
+    /// A bundle that comes to its destination after its lifetime is delivered, as in The ONE; else it is deleted (RFC 9171, section 5.5).
     pub deliver_late: bool,
     /// Most bytes of bundles created here that wait at the application until they can be stored, whatever the mechanism.
     /// A bundle for which there is no room there either is refused and lost; with zero the application has no storage beside
@@ -169,8 +169,8 @@ pub trait Peers {
 pub struct Summary<'a> {
     /// Copies that it holds, and bundles that have come to it as their destination.
     pub had: &'a IdSet,
-    /// Copies that are in flight to it, where the driver keeps account of them: those that it knows of, and those that whoever
-    /// asks sends.
+    /// Copies that are in flight to it, where the driver keeps account of them: those that it knows of, and those that
+    /// the asking node sends.
     pub expected: [&'a IdSet; 2],
     /// Bundles that it does not take any more, by its policy and by its mechanism.
     pub refused_ids: [&'a IdSet; 2],

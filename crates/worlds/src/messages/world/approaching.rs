@@ -1,11 +1,11 @@
-//! Copies on their way, as far as nodes can know of them: a receiver knows of nothing before the first bit has arrived.
+//! Copies in flight, as far as nodes can know of them: a receiver knows of nothing before the first bit has arrived.
 
 use super::{Event, World};
 use lightlag_protocols::dtn::{BundleId, IdSet, NodeId};
 use lightlag_protocols::record::bundles::Observer;
 use lightlag_protocols::time::{Duration, Instant};
 
-/// What is on its way to whom.
+/// Which copies are in flight to which node.
 #[derive(Default)]
 pub(in crate::messages) struct Approaching {
     /// Per node, copies whose first bit has arrived.
@@ -15,11 +15,11 @@ pub(in crate::messages) struct Approaching {
 }
 
 impl Approaching {
-    /// Nothing is on its way between so many nodes.
+    /// Nothing is in flight between this number of nodes.
     pub fn new(nodes: usize) -> Self {
         Self { begun: vec![IdSet::default(); nodes], sent: vec![Vec::new(); nodes] }
     }
-    /// Copies on their way to `to` of which it knows, and of which `from` knows that sends them.
+    /// Copies in flight to `to` of which it knows, and those that `from` sends.
     #[inline]
     pub fn known(&self, from: NodeId, to: NodeId) -> [&IdSet; 2] {
         [&self.begun[to.0 as usize], self.sent(from, to).unwrap_or(IdSet::none())]
