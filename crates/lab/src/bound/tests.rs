@@ -148,7 +148,7 @@ fn a_contact_too_short_for_a_bundle_reaches_nobody() {
 #[test]
 fn light_that_comes_after_the_end_is_too_late() {
     let light =
-        |light| network(2, 5_000).meet_far(0, 1, 3_000.0, 3_010.0, light).bundle(0, 1, 100, 0.0, 3_600.0);
+        |light| network(2, 5_000).meet_far(0, 1, 3_000.0, 3_010.0, light).bundle(0, 1, 100, 0.0, 7_200.0);
     expect(&light(599.9), 1.0, 1.0);
     assert_eq!(light(599.9).bound().delay_bound, 3_600.0);
     expect(&light(600.0), 0.0, 0.0);
