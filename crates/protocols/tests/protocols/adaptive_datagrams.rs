@@ -352,8 +352,8 @@ fn a_first_contact_takes_a_question_and_an_answer_and_no_data_before() {
     assert_eq!(both.asked.get(&target), Some(&1));
 }
 
-#[test]
-fn whoever_knows_the_others_epoch_sends_data_in_its_first_datagram_after_a_restart() {
+/// The first daemon has restarted. It knows the epoch of the second from before, and has asked for a target in its first datagram.
+fn asked_at_once() -> (Attacked, String) {
     let mut both = Attacked::new();
     both.open();
     both.carry(3, |_| true);
@@ -362,6 +362,12 @@ fn whoever_knows_the_others_epoch_sends_data_in_its_first_datagram_after_a_resta
     let mut out = Vec::new();
     let serial = both.daemons[0].poll(both.now, &mut out).expect("data");
     both.give(1, (serial, out));
+    (both, target)
+}
+
+#[test]
+fn whoever_knows_the_others_epoch_sends_data_in_its_first_datagram_after_a_restart() {
+    let (both, target) = asked_at_once();
     assert_eq!(both.asked.get(&target), Some(&1));
 }
 
@@ -438,15 +444,7 @@ proptest! {
 
 #[test]
 fn what_left_for_an_epoch_that_is_over_is_not_asked_for_again_though_no_answer_came() {
-    let mut both = Attacked::new();
-    both.open();
-    both.carry(3, |_| true);
-    // It knows the other's epoch from before its restart, and asks in its first datagram; then the other restarts.
-    both.restart(0, false);
-    let target = both.open();
-    let mut out = Vec::new();
-    let serial = both.daemons[0].poll(both.now, &mut out).expect("data");
-    both.give(1, (serial, out));
+    let (mut both, target) = asked_at_once();
     both.restart(1, true);
     both.carry(30, |_| true);
     assert_eq!(both.asked.get(&target), Some(&1));

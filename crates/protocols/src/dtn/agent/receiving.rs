@@ -36,13 +36,17 @@ impl Agent {
             Err(Refusal::Held)
         } else if self.delivered.contains(id.0) || self.acknowledged.contains(id.0) {
             Err(Refusal::Delivered)
-        } else if now >= bundle.expires && (bundle.destination != self.node || !self.policy.deliver_late) {
+        } else if self.is_late(now, bundle) {
             Err(Refusal::Expired)
         } else if self.policy.drop_memory && self.dropped.contains(id.0) && bundle.destination != self.node {
             Err(Refusal::DroppedBefore)
         } else {
             Ok(())
         }
+    }
+    /// Whether the lifetime is over, and this node does not take it nevertheless.
+    fn is_late(&self, now: Instant, bundle: &Bundle) -> bool {
+        now >= bundle.expires && !(self.policy.deliver_late && bundle.destination == self.node)
     }
     fn past_buffer(&self, bundle: &Bundle) -> bool {
         self.policy.deliver_past_buffer && bundle.destination == self.node
@@ -121,7 +125,7 @@ impl Agent {
             path: if self.properties.records_path { transit.path.then(self.node) } else { Path::default() },
         };
         if replica.bundle.destination == self.node {
-            let late = now >= replica.bundle.expires && !self.policy.deliver_late;
+            let late = self.is_late(now, &replica.bundle);
             return if late {
                 BundleArrival::Refused(Refusal::Expired)
             } else {
