@@ -246,6 +246,9 @@ impl Consumer {
             self.rto.measure(rtt);
             self.measured_below = self.next;
         }
+        if waiting.repairs > 0 {
+            self.rto.bound(now - waiting.sent, now - waiting.first_sent);
+        }
         let sample = RateSample {
             delivered: Bytes((self.counts.data * self.config.segment.0).saturating_sub(waiting.delivered)),
             before: Bytes(waiting.delivered),
@@ -305,10 +308,11 @@ impl Consumer {
     /// How long to wait for an answer to an Interest after this number of repairs.
     fn timeout(&self, repairs: u32) -> Duration {
         let advice = self.controller.advice();
-        let own = advice.timeout.map(|span| self.rto.backed_off(span));
-        let span = own.unwrap_or_else(|| self.rto.span());
         let repairs = if advice.doubles { repairs } else { 0 };
-        Duration::from_nanos(span.as_nanos().saturating_mul(1 << repairs.min(DOUBLINGS_MAX)))
+        match advice.timeout {
+            Some(span) => self.rto.backed_off(span, repairs),
+            None => self.rto.span_after(repairs),
+        }
     }
     /// When the first of what was lost may be repeated.
     fn repairs_at(&self) -> Option<Instant> {
@@ -345,7 +349,10 @@ impl Consumer {
         let timeout = self.timeout(repairs);
         let delivered = self.counts.data * self.config.segment.0;
         let delivered_at = if self.counts.data == 0 { now } else { self.delivered_at };
-        let waiting = Waiting { name, number, sent: now, repairs, delivered, delivered_at, lost: false };
+        let before = if repairs > 0 { self.waiting.get(name) } else { None };
+        let first_sent = before.map_or(now, |before| before.first_sent);
+        let waiting =
+            Waiting { name, number, sent: now, first_sent, repairs, delivered, delivered_at, lost: false };
         self.waiting.put(waiting, now.saturating_add(timeout));
         self.in_flight += self.config.segment.0;
         self.counts.interests += 1;
@@ -389,8 +396,6 @@ impl Consumer {
     }
 }
 
-/// More doublings of a timer change nothing.
-const DOUBLINGS_MAX: u32 = 6;
 /// More Interests than any forwarder keeps, where a controller lets everything leave.
 const WINDOW_MAX: u64 = 1 << 20;
 /// After this number of names in a row that are in flight already, more wait for an answer.

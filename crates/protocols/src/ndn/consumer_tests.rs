@@ -202,6 +202,32 @@ fn a_way_that_grew_longer_than_the_timer_is_learned() {
     }
 }
 
+#[test]
+fn where_first_interests_are_lost_the_timer_does_not_double_for_good() {
+    for entry in controllers::TABLE.iter().filter(|entry| entry.algorithm.only_with.is_empty()) {
+        let name = entry.algorithm.name;
+        let mut consumer = consumer(name, 50, |_| {});
+        let (mut number, mut under_way, mut now) = (0_u64, BTreeMap::new(), ms(0));
+        while !consumer.is_complete() {
+            for interest in poll_all(&mut consumer, now) {
+                number += 1;
+                // Two of three are lost; a controller with one in flight has no first Interest answered.
+                if number.is_multiple_of(3) {
+                    under_way.insert((now + Duration::from_nanos(3_000_000_000), interest.nonce), interest);
+                }
+            }
+            let next = under_way.keys().next().map(|key| key.0);
+            now = [next, consumer.deadline()].into_iter().flatten().min().expect("it waits").max(now);
+            if next == Some(now)
+                && let Some((_, interest)) = under_way.pop_first()
+            {
+                consumer.handle(now, data(&interest));
+            }
+            assert!(now < ms(200_000_000), "{name} {now:?}: {:?}", consumer.counts());
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]

@@ -11,8 +11,9 @@ pub(super) struct Waiting {
     pub name: Name,
     /// How manieth of all Interests it was.
     pub number: u64,
-    /// When it was sent last.
+    /// When it was sent last, and when first.
     pub sent: Instant,
+    pub first_sent: Instant,
     /// How often it was sent again.
     pub repairs: u32,
     /// Bytes of content that had come when it was sent, and when the last of them had.

@@ -21,12 +21,14 @@ pub struct Rto {
     bounds: Timers,
     smoothed: Option<Duration>,
     variation: Duration,
+    /// A round trip that fits all answers to repeated requests since the last measurement.
+    bounded: Option<Duration>,
     /// Doublings since the last measurement.
     backoff: u32,
     expires: Option<Instant>,
 }
 
-/// Most doublings once a round trip was measured: RFC 6298 has no such bound, only one of the timer, but nothing is gained by
+/// Most doublings once a round trip was measured, or bounded: RFC 6298 has no such bound, only one of the timer, but nothing is gained by
 /// waiting longer. Before, the timer may begin far below the round trip, and doubles until it reaches it.
 const BACKOFF_MAX: u32 = 6;
 /// More shifts do not fit.
@@ -35,7 +37,7 @@ const DOUBLINGS_MAX: u32 = 40;
 impl Rto {
     /// Stopped.
     pub fn new(bounds: Timers) -> Self {
-        Self { bounds, smoothed: None, variation: Duration::ZERO, backoff: 0, expires: None }
+        Self { bounds, smoothed: None, variation: Duration::ZERO, bounded: None, backoff: 0, expires: None }
     }
     /// A measurement (sections 2.2 and 2.3; Karn's rule is the caller's).
     pub fn measure(&mut self, rtt: Duration) {
@@ -50,7 +52,19 @@ impl Rto {
                 self.smoothed = Some(Duration::from_nanos(s - s / 8 + r / 8));
             }
         }
+        self.bounded = None;
         self.backoff = 0;
+    }
+    /// An answer to one of several requests of the same: the round trip took no less than since the last of them, and no
+    /// longer than since the first. That is no measurement (Karn's rule); but where every first request is lost nothing
+    /// else is ever learned. Before the first measurement the timer runs for the longest that such answers allow, and
+    /// begins its doublings anew; after it, at least for the least that they prove.
+    pub fn bound(&mut self, least: Duration, most: Duration) {
+        let known = self.bounded.or(self.smoothed).unwrap_or(most);
+        self.bounded = Some(known.min(most).max(least));
+        if self.smoothed.is_none() {
+            self.backoff = 0;
+        }
     }
     /// The smoothed round-trip time.
     pub fn smoothed(&self) -> Option<Duration> {
@@ -58,16 +72,21 @@ impl Rto {
     }
     /// How long the timer runs.
     pub fn span(&self) -> Duration {
-        let span = match self.smoothed {
-            None => self.bounds.first,
-            Some(smoothed) => smoothed.saturating_add((self.variation * 4).max(self.bounds.margin)),
-        };
-        let span = self.backed_off(span.max(self.bounds.least)).as_nanos();
-        Duration::from_nanos(span).min(self.bounds.most)
+        self.span_after(0)
     }
-    /// A span of another rule, doubled as often as this timer.
-    pub fn backed_off(&self, span: Duration) -> Duration {
-        Duration::from_nanos(span.as_nanos().saturating_mul(1 << self.backoff))
+    /// How long it runs for a request that was repeated this often.
+    pub fn span_after(&self, repairs: u32) -> Duration {
+        let margin = self.bounds.margin;
+        let measured =
+            self.smoothed.map(|smoothed| smoothed.saturating_add((self.variation * 4).max(margin)));
+        let bounded = self.bounded.map(|bounded| bounded.saturating_add(margin));
+        let span = measured.max(bounded).unwrap_or(self.bounds.first).max(self.bounds.least);
+        self.backed_off(span, repairs).min(self.bounds.most)
+    }
+    /// A span of another rule, doubled as often as this timer, or as the request was repeated: both say the same, so the
+    /// greater counts.
+    pub fn backed_off(&self, span: Duration, repairs: u32) -> Duration {
+        Duration::from_nanos(span.as_nanos().saturating_mul(1 << self.backoff.max(repairs.min(BACKOFF_MAX))))
     }
     /// Restarts it.
     pub fn restart(&mut self, now: Instant) {
@@ -85,7 +104,7 @@ impl Rto {
     }
     /// It has expired: the next span is twice as long (section 5.5).
     pub fn back_off(&mut self) {
-        let most = if self.smoothed.is_some() { BACKOFF_MAX } else { DOUBLINGS_MAX };
+        let most = if self.smoothed.or(self.bounded).is_some() { BACKOFF_MAX } else { DOUBLINGS_MAX };
         self.backoff = (self.backoff + 1).min(most);
     }
     /// Doublings since the last measurement.
