@@ -308,11 +308,11 @@ impl Consumer {
     /// How long to wait for an answer to an Interest after this number of repairs.
     fn timeout(&self, repairs: u32) -> Duration {
         let advice = self.controller.advice();
-        let repairs = if advice.doubles { repairs } else { 0 };
-        match advice.timeout {
-            Some(span) => self.rto.backed_off(span, repairs),
-            None => self.rto.span_after(repairs),
-        }
+        let own = advice.timeout.map(|span| self.rto.backed_off(span));
+        let span = own.unwrap_or_else(|| self.rto.span());
+        // Before anything is measured, every loss doubles the timer itself.
+        let repairs = if advice.doubles && self.rto.smoothed().is_some() { repairs } else { 0 };
+        Duration::from_nanos(span.as_nanos().saturating_mul(1 << repairs.min(DOUBLINGS_MAX)))
     }
     /// When the first of what was lost may be repeated.
     fn repairs_at(&self) -> Option<Instant> {
@@ -396,6 +396,8 @@ impl Consumer {
     }
 }
 
+/// More doublings of a timer change nothing.
+const DOUBLINGS_MAX: u32 = 6;
 /// More Interests than any forwarder keeps, where a controller lets everything leave.
 const WINDOW_MAX: u64 = 1 << 20;
 /// After this number of names in a row that are in flight already, more wait for an answer.

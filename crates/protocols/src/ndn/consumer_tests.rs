@@ -223,7 +223,7 @@ fn where_first_interests_are_lost_the_timer_does_not_double_for_good() {
             {
                 consumer.handle(now, data(&interest));
             }
-            assert!(now < ms(200_000_000), "{name} {now:?}: {:?}", consumer.counts());
+            assert!(now < ms(10_000_000_000), "{name} {now:?}: {:?}", consumer.counts());
         }
     }
 }

@@ -21,7 +21,7 @@ pub struct Rto {
     bounds: Timers,
     smoothed: Option<Duration>,
     variation: Duration,
-    /// A round trip that fits all answers to repeated requests since the last measurement.
+    /// Before the first measurement: a round trip that fits the answers to repeated requests.
     bounded: Option<Duration>,
     /// Doublings since the last measurement.
     backoff: u32,
@@ -52,17 +52,15 @@ impl Rto {
                 self.smoothed = Some(Duration::from_nanos(s - s / 8 + r / 8));
             }
         }
-        self.bounded = None;
         self.backoff = 0;
     }
     /// An answer to one of several requests of the same: the round trip took no less than since the last of them, and no
     /// longer than since the first. That is no measurement (Karn's rule); but where every first request is lost nothing
     /// else is ever learned. Before the first measurement the timer runs for the longest that such answers allow, and
-    /// begins its doublings anew; after it, at least for the least that they prove.
+    /// begins its doublings anew.
     pub fn bound(&mut self, least: Duration, most: Duration) {
-        let known = self.bounded.or(self.smoothed).unwrap_or(most);
-        self.bounded = Some(known.min(most).max(least));
         if self.smoothed.is_none() {
+            self.bounded = Some(self.bounded.map_or(most, |before| before.min(most).max(least)));
             self.backoff = 0;
         }
     }
@@ -72,21 +70,17 @@ impl Rto {
     }
     /// How long the timer runs.
     pub fn span(&self) -> Duration {
-        self.span_after(0)
-    }
-    /// How long it runs for a request that was repeated this often.
-    pub fn span_after(&self, repairs: u32) -> Duration {
         let margin = self.bounds.margin;
-        let measured =
-            self.smoothed.map(|smoothed| smoothed.saturating_add((self.variation * 4).max(margin)));
-        let bounded = self.bounded.map(|bounded| bounded.saturating_add(margin));
-        let span = measured.max(bounded).unwrap_or(self.bounds.first).max(self.bounds.least);
-        self.backed_off(span, repairs).min(self.bounds.most)
+        let span = match (self.smoothed, self.bounded) {
+            (Some(smoothed), _) => smoothed.saturating_add((self.variation * 4).max(margin)),
+            (None, Some(bounded)) => bounded.saturating_add(margin),
+            (None, None) => self.bounds.first,
+        };
+        self.backed_off(span.max(self.bounds.least)).min(self.bounds.most)
     }
-    /// A span of another rule, doubled as often as this timer, or as the request was repeated: both say the same, so the
-    /// greater counts.
-    pub fn backed_off(&self, span: Duration, repairs: u32) -> Duration {
-        Duration::from_nanos(span.as_nanos().saturating_mul(1 << self.backoff.max(repairs.min(BACKOFF_MAX))))
+    /// A span of another rule, doubled as often as this timer.
+    pub fn backed_off(&self, span: Duration) -> Duration {
+        Duration::from_nanos(span.as_nanos().saturating_mul(1 << self.backoff))
     }
     /// Restarts it.
     pub fn restart(&mut self, now: Instant) {
