@@ -36,10 +36,12 @@ pub enum What {
     Signal,
     /// What a receiver of LTP says.
     Claims,
+    /// Either end of LTP gives up a block.
+    Cancel,
 }
 
 /// All of them, with their names in traces.
-pub const WHATS: [(What, &str); 11] = [
+pub const WHATS: [(What, &str); 12] = [
     (What::Syn, "syn"),
     (What::SynAck, "syn_ack"),
     (What::Data, "data"),
@@ -51,6 +53,7 @@ pub const WHATS: [(What, &str); 11] = [
     (What::Report, "report"),
     (What::Signal, "signal"),
     (What::Claims, "claims"),
+    (What::Cancel, "cancel"),
 ];
 
 /// A packet, as far as it matters for what can have happened.
@@ -160,6 +163,7 @@ impl Facts {
     fn fill_ltp(&mut self, segment: &ltp::Segment, start: u64) {
         self.what = match (&segment.content, segment.is_from_sender()) {
             (ltp::Content::Data(_), _) => What::Data,
+            (ltp::Content::Cancel(..), _) => What::Cancel,
             (_, true) => What::Signal,
             (_, false) => What::Claims,
         };
@@ -193,7 +197,7 @@ impl Facts {
     /// Whether it goes from the sender to the receiver by what it is.
     pub fn is_forward(&self) -> bool {
         match self.what {
-            What::Control => self.forward,
+            What::Control | What::Cancel => self.forward,
             what => matches!(
                 what,
                 What::Syn | What::Data | What::Datagram | What::Symbol | What::Opening | What::Signal

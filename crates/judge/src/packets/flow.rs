@@ -17,6 +17,8 @@ pub(super) struct FlowState {
     pub told: u64,
     /// It is a stream, of which everything that is in order is delivered at once.
     pub is_stream: bool,
+    /// An end has given up a block, what still comes of which is thrown away.
+    pub gave_up: bool,
 }
 
 impl FlowState {
@@ -31,6 +33,7 @@ impl FlowState {
             What::Symbol | What::Datagram if self.symbols.insert(packet.offset) => {
                 self.symbol_bytes += u64::from(packet.length);
             }
+            What::Cancel => self.gave_up = true,
             _ => {}
         }
     }
@@ -62,6 +65,10 @@ impl FlowState {
     /// Bytes that can have been delivered by now.
     pub(super) fn deliverable(&self) -> u64 {
         if self.is_stream { self.prefix } else { self.symbol_bytes }
+    }
+    /// Whether everything that has come in order must be delivered at once.
+    pub(super) fn delivers_at_once(&self) -> bool {
+        self.is_stream && !self.gave_up
     }
     /// Whether all data that a packet acknowledges have arrived.
     pub(super) fn covers(&self, packet: &Facts) -> bool {

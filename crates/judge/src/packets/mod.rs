@@ -156,6 +156,9 @@ impl PacketJudge {
         if now < start {
             self.tell_flow(Kind::SentEarly, packet.flow, || format!("it starts at {start:?}"));
         }
+        if packet.what == What::Cancel && !packet.forward {
+            self.flows[packet.flow as usize].gave_up = true;
+        }
         let end = packet.offset + u64::from(packet.length);
         if packet.what == What::Data
             && let Some(bytes) = bytes.filter(|bytes| end > *bytes)
@@ -184,7 +187,7 @@ impl PacketJudge {
         } else if packet.forward {
             let state = &mut self.flows[packet.flow as usize];
             state.received(packet);
-            if state.is_stream && state.prefix > state.told {
+            if state.delivers_at_once() && state.prefix > state.told {
                 self.awaits = Some(packet.flow);
             }
         }
@@ -205,7 +208,7 @@ impl PacketJudge {
         let state = &mut self.flows[flow as usize];
         let (deliverable, before) = (state.deliverable(), state.told);
         state.told = state.told.max(total);
-        let short = state.is_stream && total > before && total < deliverable;
+        let short = state.delivers_at_once() && total > before && total < deliverable;
         if total <= before {
             self.tell_flow(Kind::DeliveredTwice, flow, || format!("{total} B after {before} B"));
         }

@@ -29,7 +29,7 @@ pub const STUDY: Study = Study {
     name: "dtn-congestion",
     paper: "Silva, Burleigh, Hirata and Obraczka",
     summary: "four congestion mechanisms under three routers, between planets and on Earth",
-    takes: "30 s quick, 5 min in full",
+    takes: "30 s quick, 9 min in full",
     words: &WORDS,
     plan: |order| plan::points(order.quick, &order.out.join("scenarios")),
     metrics: Outcome::metrics,

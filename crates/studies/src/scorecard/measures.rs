@@ -60,7 +60,7 @@ struct Run<'a> {
 
 /// All measures of a run; none without an account of its packets.
 pub fn measures(network: &Network, contestant: &Contestant, outcome: &Outcome) -> Metrics {
-    let Some(account) = outcome.account.as_ref().filter(|account| account.samples.len() > 2) else {
+    let Some(account) = outcome.account.as_ref().filter(|account| account.samples.len() > 1) else {
         return Metrics::new();
     };
     let run = Run::new(network, contestant, (outcome, account));

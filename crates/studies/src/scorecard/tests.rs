@@ -267,6 +267,19 @@ proptest! {
 }
 
 #[test]
+fn a_file_that_has_come_before_the_second_sample_is_measured() {
+    let drawn = drawn(15_922_375_795_126_681_228, 74_223);
+    let network = Network { rate_bit_s: drawn.rate_bit_s / 20.0, ..drawn };
+    assert!(of(&measured(&network, "short_queue_names"), measures::SHARE) > 0.0);
+}
+
+#[test]
+fn the_judge_expects_nothing_of_a_block_that_a_receiver_of_ltp_gave_up() {
+    // Its report was acknowledged behind a queue of ten minutes that dropped; data of the block came later.
+    assert!(of(&measured(&drawn(1, 8), "contact_rate_ltp"), measures::SENT) > 10_000.0);
+}
+
+#[test]
 fn default_controllers_play_drawn_networks_to_the_end() {
     // On the first, an attempt once left the link below the rate, and contact_rate panicked.
     for index in 0..8 {
