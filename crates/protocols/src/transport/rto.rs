@@ -64,6 +64,10 @@ impl Rto {
             self.backoff = 0;
         }
     }
+    /// Whether it runs for the longest that the round trip may have taken: what has no answer by then is lost, not late.
+    pub fn is_bounded(&self) -> bool {
+        self.smoothed.is_none() && self.bounded.is_some()
+    }
     /// The smoothed round-trip time.
     pub fn smoothed(&self) -> Option<Duration> {
         self.smoothed
