@@ -57,7 +57,7 @@ impl Rto {
     /// An answer to one of several requests of the same: the round trip took no less than since the last of them, and no
     /// longer than since the first. That is no measurement (Karn's rule); but where every first request is lost nothing
     /// else is ever learned. Before the first measurement the timer runs for the longest that such answers allow, and
-    /// begins its doublings anew.
+    /// begins its doublings again.
     pub fn bound(&mut self, least: Duration, most: Duration) {
         if self.smoothed.is_none() {
             self.bounded = Some(self.bounded.map_or(most, |before| before.min(most).max(least)));
