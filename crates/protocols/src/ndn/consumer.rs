@@ -310,7 +310,7 @@ impl Consumer {
         let advice = self.controller.advice();
         let own = advice.timeout.map(|span| self.rto.backed_off(span));
         let span = own.unwrap_or_else(|| self.rto.span());
-        let repairs = if advice.doubles && !self.rto.is_bounded() { repairs } else { 0 };
+        let repairs = if advice.doubles { repairs } else { 0 };
         Duration::from_nanos(span.as_nanos().saturating_mul(1 << repairs.min(DOUBLINGS_MAX)))
     }
     /// When the first of what was lost may be repeated.

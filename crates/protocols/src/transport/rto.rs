@@ -21,14 +21,14 @@ pub struct Rto {
     bounds: Timers,
     smoothed: Option<Duration>,
     variation: Duration,
-    /// Before the first measurement: a round trip that fits the answers to repeated requests.
-    bounded: Option<Duration>,
+    /// Before the first measurement: the longest round trip that fits the answers to repeated requests.
+    longest: Option<Duration>,
     /// Doublings since the last measurement.
     backoff: u32,
     expires: Option<Instant>,
 }
 
-/// Most doublings once a round trip was measured, or bounded: RFC 6298 has no such bound, only one of the timer, but nothing is gained by
+/// Most doublings once a round trip was measured: RFC 6298 has no such bound, only one of the timer, but nothing is gained by
 /// waiting longer. Before, the timer may begin far below the round trip, and doubles until it reaches it.
 const BACKOFF_MAX: u32 = 6;
 /// More shifts do not fit.
@@ -37,7 +37,7 @@ const DOUBLINGS_MAX: u32 = 40;
 impl Rto {
     /// Stopped.
     pub fn new(bounds: Timers) -> Self {
-        Self { bounds, smoothed: None, variation: Duration::ZERO, bounded: None, backoff: 0, expires: None }
+        Self { bounds, smoothed: None, variation: Duration::ZERO, longest: None, backoff: 0, expires: None }
     }
     /// A measurement (sections 2.2 and 2.3; Karn's rule is the caller's).
     pub fn measure(&mut self, rtt: Duration) {
@@ -56,17 +56,12 @@ impl Rto {
     }
     /// An answer to one of several requests of the same: the round trip took no less than since the last of them, and no
     /// longer than since the first. That is no measurement (Karn's rule); but where every first request is lost nothing
-    /// else is ever learned. Before the first measurement the timer runs for the longest that such answers allow, and
-    /// begins its doublings again.
+    /// else is ever learned, and the timer would double permanently. Before the first measurement it doubles up to the
+    /// longest that such answers allow.
     pub fn bound(&mut self, least: Duration, most: Duration) {
         if self.smoothed.is_none() {
-            self.bounded = Some(self.bounded.map_or(most, |before| before.min(most).max(least)));
-            self.backoff = 0;
+            self.longest = Some(self.longest.map_or(most, |before| before.min(most).max(least)));
         }
-    }
-    /// Whether it runs for the longest that the round trip may have taken: what has no answer by then is lost, not late.
-    pub fn is_bounded(&self) -> bool {
-        self.smoothed.is_none() && self.bounded.is_some()
     }
     /// The smoothed round-trip time.
     pub fn smoothed(&self) -> Option<Duration> {
@@ -74,17 +69,17 @@ impl Rto {
     }
     /// How long the timer runs.
     pub fn span(&self) -> Duration {
-        let margin = self.bounds.margin;
-        let span = match (self.smoothed, self.bounded) {
-            (Some(smoothed), _) => smoothed.saturating_add((self.variation * 4).max(margin)),
-            (None, Some(bounded)) => bounded.saturating_add(margin),
-            (None, None) => self.bounds.first,
+        let span = match self.smoothed {
+            None => self.bounds.first,
+            Some(smoothed) => smoothed.saturating_add((self.variation * 4).max(self.bounds.margin)),
         };
         self.backed_off(span.max(self.bounds.least)).min(self.bounds.most)
     }
     /// A span of another rule, doubled as often as this timer.
     pub fn backed_off(&self, span: Duration) -> Duration {
-        Duration::from_nanos(span.as_nanos().saturating_mul(1 << self.backoff))
+        let doubled = Duration::from_nanos(span.as_nanos().saturating_mul(1 << self.backoff));
+        let longest = self.longest.filter(|_| self.smoothed.is_none());
+        longest.map_or(doubled, |longest| doubled.min(longest.saturating_add(self.bounds.margin).max(span)))
     }
     /// Restarts it.
     pub fn restart(&mut self, now: Instant) {
@@ -102,7 +97,7 @@ impl Rto {
     }
     /// It has expired: the next span is twice as long (section 5.5).
     pub fn back_off(&mut self) {
-        let most = if self.smoothed.or(self.bounded).is_some() { BACKOFF_MAX } else { DOUBLINGS_MAX };
+        let most = if self.smoothed.is_some() { BACKOFF_MAX } else { DOUBLINGS_MAX };
         self.backoff = (self.backoff + 1).min(most);
     }
     /// Doublings since the last measurement.
