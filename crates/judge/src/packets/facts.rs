@@ -36,7 +36,7 @@ pub enum What {
     Signal,
     /// What a receiver of LTP says.
     Claims,
-    /// Either end of LTP gives up a block.
+    /// Either end of LTP cancels a session.
     Cancel,
 }
 

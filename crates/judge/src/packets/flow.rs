@@ -17,7 +17,7 @@ pub(super) struct FlowState {
     pub told: u64,
     /// It is a stream, of which everything that is in order is delivered at once.
     pub is_stream: bool,
-    /// An end has given up a block, what still comes of which is thrown away.
+    /// An LTP session was cancelled: its receiver discards later segments.
     pub gave_up: bool,
 }
 
@@ -66,8 +66,8 @@ impl FlowState {
     pub(super) fn deliverable(&self) -> u64 {
         if self.is_stream { self.prefix } else { self.symbol_bytes }
     }
-    /// Whether everything that has come in order must be delivered at once.
-    pub(super) fn delivers_at_once(&self) -> bool {
+    /// Whether the receiver must deliver in-order data immediately.
+    pub(super) fn delivers_immediately(&self) -> bool {
         self.is_stream && !self.gave_up
     }
     /// Whether all data that a packet acknowledges have arrived.

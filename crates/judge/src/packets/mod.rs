@@ -187,7 +187,7 @@ impl PacketJudge {
         } else if packet.forward {
             let state = &mut self.flows[packet.flow as usize];
             state.received(packet);
-            if state.delivers_at_once() && state.prefix > state.told {
+            if state.delivers_immediately() && state.prefix > state.told {
                 self.awaits = Some(packet.flow);
             }
         }
@@ -208,7 +208,7 @@ impl PacketJudge {
         let state = &mut self.flows[flow as usize];
         let (deliverable, before) = (state.deliverable(), state.told);
         state.told = state.told.max(total);
-        let short = state.delivers_at_once() && total > before && total < deliverable;
+        let short = state.delivers_immediately() && total > before && total < deliverable;
         if total <= before {
             self.tell_flow(Kind::DeliveredTwice, flow, || format!("{total} B after {before} B"));
         }

@@ -21,7 +21,7 @@ pub struct Rto {
     bounds: Timers,
     smoothed: Option<Duration>,
     variation: Duration,
-    /// Before the first measurement: the longest round trip that fits the answers to repeated requests.
+    /// Until the first RTT sample: the longest RTT that the answers to repeated requests allow.
     longest: Option<Duration>,
     /// Doublings since the last measurement.
     backoff: u32,
@@ -54,10 +54,10 @@ impl Rto {
         }
         self.backoff = 0;
     }
-    /// An answer to one of several requests of the same: the round trip took no less than since the last of them, and no
-    /// longer than since the first. That is no measurement (Karn's rule); but where every first request is lost nothing
-    /// else is ever learned, and the timer would double permanently. Before the first measurement it doubles up to the
-    /// longest that such answers allow.
+    /// Bounds the RTT by an answer to a repeated request: `least` is the time since the last request, `most` the time since
+    /// the first. By Karn's rule such an answer is not an RTT sample. If every first request is lost there is no sample,
+    /// and the timer would double without limit. Until the first sample, the doubled timer is at most the longest RTT that
+    /// these answers allow.
     pub fn bound(&mut self, least: Duration, most: Duration) {
         if self.smoothed.is_none() {
             self.longest = Some(self.longest.map_or(most, |before| before.min(most).max(least)));
